@@ -144,6 +144,8 @@ pub struct ContributionTotal {
 pub struct Utilisation {
     /// The machine; `null` for all of them together.
     pub machine: Option<String>,
+    /// All buckets as one.
+    pub whole: UtilisationBucket,
     /// In order.
     pub buckets: Vec<UtilisationBucket>,
 }

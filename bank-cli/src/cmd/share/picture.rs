@@ -220,6 +220,7 @@ mod tests {
         };
         Utilisation {
             machine: Some(name.to_owned()),
+            whole: bucket("2026-01-01T00:00:00Z", "2026-01-03T00:00:00Z"),
             buckets: vec![
                 bucket("2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"),
                 bucket("2026-01-02T00:00:00Z", "2026-01-03T00:00:00Z"),

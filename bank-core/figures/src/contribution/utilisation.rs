@@ -51,19 +51,36 @@ impl Buckets {
         let pairs = self.edges.iter().zip(self.edges.iter().skip(1));
         let mut shown = Vec::with_capacity(self.used.len());
         for (used, (from, to)) in self.used.iter().zip(pairs) {
-            let Some(span) = Span::new(*from, *to) else {
-                continue;
-            };
-            let capacity = hardware::capacity(kinds, machine, span)?;
-            let counted = if held { (*used).min(capacity) } else { *used };
-            let hundred = Natural::from(counted).times(&100.into());
-            shown.push(Bucket {
-                span,
-                used: *used,
-                capacity,
-                percent: fixed(&hundred, &capacity.into(), 2),
-            });
+            if let Some(span) = Span::new(*from, *to) {
+                shown.push(bucket(*used, span, kinds, machine, held)?);
+            }
         }
         Some(shown)
     }
+
+    /// All buckets as one, by the same rules; none where a sum does not fit, or there are no buckets.
+    pub fn whole(&self, kinds: &[Kind], machine: Option<&str>, held: bool) -> Option<Bucket> {
+        let span = Span::new(*self.edges.first()?, *self.edges.last()?)?;
+        let mut used = self.used.iter();
+        let used = used.try_fold(0_u128, |sum, used| sum.checked_add(*used))?;
+        bucket(used, span, kinds, machine, held)
+    }
+}
+
+fn bucket(
+    used: u128,
+    span: Span,
+    kinds: &[Kind],
+    machine: Option<&str>,
+    held: bool,
+) -> Option<Bucket> {
+    let capacity = hardware::capacity(kinds, machine, span)?;
+    let counted = if held { used.min(capacity) } else { used };
+    let hundred = Natural::from(counted).times(&100.into());
+    Some(Bucket {
+        span,
+        used,
+        capacity,
+        percent: fixed(&hundred, &capacity.into(), 2),
+    })
 }

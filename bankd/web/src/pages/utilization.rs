@@ -80,10 +80,7 @@ async fn show(visit: Visit) -> Shown {
     let (asked, basis) = question(&visit)?;
     let every = every(&asked);
     let route = |root, buckets: &str| route(&visit, &asked, basis, root, buckets);
-    let (whole, report): (ContributionReport, ContributionReport) = tokio::try_join!(
-        visit.get(route(Target::api, "1")),
-        visit.get(route(Target::api, every))
-    )?;
+    let report: ContributionReport = visit.get(route(Target::api, every)).await?;
     let data = |buckets| route(Target::data, buckets).with("part", "periods.utilisation.buckets");
     let choice = Choice {
         name: "basis",
@@ -96,7 +93,7 @@ async fn show(visit: Visit) -> Shown {
         (asked::filters(&visit, &asked, "utilization").await?)
         (period::with_choices(&visit, &[choice, length]))
         @for period in &report.periods { (drawing(&visit, &report, period, data(every))?) }
-        @for period in &whole.periods { (listed(&visit, &asked, &whole.unit, period, data("1"))) }
+        @for period in &report.periods { (listed(&visit, &asked, &report.unit, period, data("1"))) }
         p .small { "Capacity is that of the hardware in service, without recorded downtime." }
         (asked::views(&visit, &asked, "utilization"))
     };
@@ -149,7 +146,6 @@ fn listed(
     data: Target,
 ) -> Markup {
     let row = |own: &Utilisation| {
-        let bucket = own.buckets.first();
         let machine = if let Some(machine) = &own.machine {
             let page = Target::page(&["usage"]).maybe("zone", visit.parameter("zone"));
             let page = page.with("by", "project").with("machine", machine);
@@ -157,14 +153,11 @@ fn listed(
         } else {
             html! { strong { "All machines" } }
         };
-        let figure = |of: fn(&UtilisationBucket) -> &str| {
-            bucket.map_or_else(|| html! {}, |bucket| amount(of(bucket)))
-        };
         vec![
             machine,
-            figure(|bucket| &bucket.used),
-            figure(|bucket| &bucket.capacity),
-            maybe(bucket.and_then(|bucket| bucket.percent.as_deref())),
+            amount(&own.whole.used),
+            amount(&own.whole.capacity),
+            maybe(own.whole.percent.as_deref()),
         ]
     };
     Table {

@@ -12,7 +12,7 @@ use bank_core::directory::Directory;
 use bank_core::kind::UNASSIGNED;
 use bank_core::time::Timestamp;
 use bank_core_figures::contribution::hardware::{FACTOR_ONE, Kind};
-use bank_core_figures::contribution::utilisation::Buckets;
+use bank_core_figures::contribution::utilisation::{Bucket, Buckets};
 use bank_core_figures::contribution::{
     Credit, Row, Span, Sums, USAGE_UNITS, decimal, percent, usage,
 };
@@ -253,9 +253,10 @@ impl<'q> Count<'q> {
     fn shown(&self, buckets: &Buckets, machine: Option<&str>) -> Option<Utilisation> {
         let held = self.question.basis == Basis::Slots;
         let parts = buckets.shown(&self.kinds, machine, held)?;
+        let whole = buckets.whole(&self.kinds, machine, held)?;
         let text_of = |usage| decimal(usage, self.question.units.each(), 2);
         let zone = &self.question.zone;
-        let buckets = parts.into_iter().map(|bucket| UtilisationBucket {
+        let bucket = |bucket: Bucket| UtilisationBucket {
             from: json::time(bucket.span.from()),
             to: json::time(bucket.span.to()),
             shown_from: shown(bucket.span.from(), zone),
@@ -263,10 +264,11 @@ impl<'q> Count<'q> {
             used: text_of(bucket.used),
             capacity: text_of(bucket.capacity),
             percent: bucket.percent,
-        });
+        };
         Some(Utilisation {
             machine: machine.map(str::to_owned),
-            buckets: buckets.collect(),
+            whole: bucket(whole),
+            buckets: parts.into_iter().map(bucket).collect(),
         })
     }
 }
