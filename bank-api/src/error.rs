@@ -129,6 +129,7 @@ pub static TABLE: &[Row] = &[
     entry("too_many_requests", 409, bank::REFUSED, nami::OTHER, "740", "too many open requests"),
     entry("unauthorized", 401, bank::DENIED, nami::AUTH, "422", "not authenticated"),
     entry("uncovered", 409, bank::REFUSED, nami::OTHER, "740", "would leave debt uncovered"),
+    entry("undone", 409, bank::REFUSED, nami::OTHER, "740", "undone with another command"),
     entry("unknown_attribute", 422, bank::USAGE, nami::UNSUPPORTED, "710", "unknown attribute"),
     entry("unsupported", 501, bank::USAGE, nami::UNSUPPORTED, "315", "not supported"),
     entry("user_inactive", 403, bank::REFUSED, nami::REFUSED, "740", "user inactive"),
@@ -278,6 +279,11 @@ fn prefixed(words: &str, message: &str) -> String {
     } else {
         format!("{words}: {message}")
     }
+}
+
+/// Whether an answer with this status refuses its request, or reports a failure.
+pub fn is_refusal(status: u16) -> bool {
+    status >= 400
 }
 
 #[cfg(test)]

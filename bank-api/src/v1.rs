@@ -24,6 +24,7 @@
 mod access;
 mod admin;
 mod attention;
+mod batch;
 mod collect;
 mod correction;
 mod cycle;
@@ -75,6 +76,9 @@ pub use attention::{
     AckAttention, Attention, AttentionDone, AttentionQuery, AttentionStatus, DigestNotification,
     ExpiringRow, ForecastQuery, ForecastRow, NegativeRow, Notice, Notification, OutboxQuery,
     SwitchAttention, TargetStatus,
+};
+pub use batch::{
+    BATCH_COMMANDS_MAX, BatchAnswer, BatchCommand, BatchDone, BatchLine, BatchLines, NewBatch,
 };
 pub use collect::{CollectBatch, CollectRound, CollectState, CollectStatus, CollectStream};
 pub use correction::{

@@ -87,8 +87,8 @@ pub(crate) use self::{
         ReportCommand, Which,
     },
     verb::{
-        BalanceArgs, DepositArgs, ExplainArgs, JobsArgs, JournalArgs, OnlyArgs, QueryArgs,
-        QuoteArgs, SettlementArgs, WithdrawArgs,
+        BalanceArgs, BatchArgs, DepositArgs, ExplainArgs, JobsArgs, JournalArgs, OnlyArgs,
+        QueryArgs, QuoteArgs, SettlementArgs, WithdrawArgs,
     },
 };
 
@@ -168,6 +168,8 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// Run a read-only query
     Query(QueryArgs),
+    /// Run commands from a file of JSON lines, many in one request
+    Batch(BatchArgs),
     /// Liens: credits held for running jobs
     #[command(subcommand)]
     Lien(LienCommand),

@@ -8,6 +8,7 @@ mod account;
 mod allocation;
 mod attention;
 mod balance;
+mod batch;
 mod burn;
 mod charge;
 mod close;
@@ -102,6 +103,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure
         Command::Journal(args) => journal::run(context, args),
         Command::Explain(args) => explain::run(context, args),
         Command::Query(args) => query::run(context, &args),
+        Command::Batch(args) => batch::run(context, &args),
         Command::Lien(command) => lien::run(context, command),
         Command::Account(command) => account::run(context, command),
         Command::Allocation(command) => allocation::run(context, command),

@@ -26,7 +26,7 @@ const GROUPS: [Group; 6] = [
     Group {
         heading: "Balances and jobs",
         everyday: &["balance", "quote", "jobs", "explain", "statement"],
-        more: &["lien", "journal", "query", "reserve", "charge"],
+        more: &["lien", "journal", "query", "reserve", "charge", "batch"],
     },
     Group {
         heading: "Money",

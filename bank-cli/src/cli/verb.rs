@@ -282,3 +282,23 @@ pub(crate) struct QueryArgs {
     #[arg(required = true, num_args = 1.., value_name = "QUERY")]
     pub(crate) words: Vec<String>,
 }
+
+/// `bank batch`.
+#[derive(Debug, Clone, Default, Args)]
+#[command(after_help = "\
+Each line of the file is a command: the request that it would be alone, as JSON.
+
+{\"path\": \"/api/v1/deposits\", \"key\": \"grant-17\", \"body\": {\"name\": \"chem\", \"amount\": \"500\"}}
+{\"path\": \"/nami/v1/end\", \"key\": \"job-412\", \"body\": \"<Job>…</Job>\"}
+
+Commands run in their order. A refused command does not stop the others. A command without a key gets \
+one of --key. Repeat an interrupted batch with the same --key: what was done has no second effect.")]
+pub(crate) struct BatchArgs {
+    /// File of JSON lines; - reads standard input
+    pub(crate) file: PathBuf,
+    /// Write all commands, or none of them if one is refused
+    #[arg(long)]
+    pub(crate) all_or_nothing: bool,
+    #[command(flatten)]
+    pub(crate) write: WriteArgs,
+}

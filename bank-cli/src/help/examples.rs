@@ -35,6 +35,7 @@ pub(super) const ALL: &[Examples] = &[
     ("journal", &["bank journal -A chem --since -7d", "bank journal --follow"]),
     ("explain", &["bank explain job.412", "bank explain -t 1187", "bank explain job.412 --partner"]),
     ("query", &["bank query 'Job where project=chem'"]),
+    ("batch", &["bank batch charges.jsonl --key march", "bank batch grants.jsonl --all-or-nothing"]),
     ("lien ls", &["bank lien ls -A chem"]),
     ("lien show", &["bank lien show 88"]),
     ("lien extend", &["bank lien extend 88 --until +2d"]),

@@ -287,7 +287,7 @@ fn dropped(error: SubmitError) -> Dropped {
     Dropped(match error {
         SubmitError::Busy => "no commit in time",
         SubmitError::Full => DISK_FULL,
-        SubmitError::Failed => "the store failed",
+        SubmitError::Failed | SubmitError::Alone | SubmitError::Undone => "the store failed",
         SubmitError::Stopped => "stopping",
     })
 }

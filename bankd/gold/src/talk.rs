@@ -153,6 +153,7 @@ fn submission(
         dry_run: request.dry_run,
         render: reply::rendered,
         fingerprint: String::new(),
+        turn: None,
     }
 }
 
@@ -223,7 +224,9 @@ impl From<SubmitError> for Fault {
             SubmitError::Busy => Fault::new("busy", "too many commands wait"),
             SubmitError::Stopped => Fault::new("busy", "the bank is stopping"),
             SubmitError::Full => Fault::new("disk_full", "the disk of the bank is full"),
-            SubmitError::Failed => Fault::new("internal", "the command could not be written"),
+            SubmitError::Failed | SubmitError::Alone | SubmitError::Undone => {
+                Fault::new("internal", "the command could not be written")
+            }
         }
     }
 }

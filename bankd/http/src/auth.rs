@@ -23,7 +23,7 @@ use bankd_ledger::access::{Person, Role, Roles};
 use bankd_ledger::clock;
 use bankd_ledger::keys::tokens::{self, Shown};
 use bankd_ledger::keys::{Found, KeyRing};
-use bankd_ledger::writer::{Caller, IdempotencyKey, Origin};
+use bankd_ledger::writer::{Caller, IdempotencyKey, Origin, Turn};
 use sha2::{Digest, Sha256};
 
 /// An authenticated caller, as every handler gets it.
@@ -45,6 +45,8 @@ pub struct Authenticated {
     pub event_time: Option<Timestamp>,
     /// The id of the request in the log.
     pub request_id: String,
+    /// Its place in a request of many commands; none in every other request.
+    pub turn: Option<Turn>,
 }
 
 impl<S: Sync> FromRequestParts<S> for Authenticated {
@@ -141,29 +143,11 @@ impl Arrived<'_> {
         }
     }
 
-    /// SHA-256 over method, path, query and body, each preceded by its length as eight bytes, the
-    /// greatest first (`http-auth.md` 3).
-    fn fingerprint(&self) -> [u8; 32] {
-        let mut digest = Sha256::new();
-        let query = self.uri.query().unwrap_or_default();
-        for part in [
-            self.method.as_str().as_bytes(),
-            self.uri.path().as_bytes(),
-            query.as_bytes(),
-            self.body,
-        ] {
-            let length = u64::try_from(part.len()).unwrap_or(u64::MAX);
-            digest.update(length.to_be_bytes());
-            digest.update(part);
-        }
-        digest.finalize().into()
-    }
-
     fn known(&self, who: Who, nonce: Option<&str>, headers: CommandHeaders<'_>) -> Authenticated {
         let key = headers.idempotency_key.map(|key| IdempotencyKey {
             whole: None,
             key: key.to_owned(),
-            fingerprint: self.fingerprint(),
+            fingerprint: fingerprint(self.method, self.uri, self.body),
             nonce: nonce.unwrap_or_default().to_owned(),
             is_content: false,
         });
@@ -181,8 +165,49 @@ impl Arrived<'_> {
             key,
             event_time: headers.event_time_us.map(Timestamp),
             request_id: self.request_id.to_owned(),
+            turn: None,
         }
     }
+}
+
+/// SHA-256 over method, path, query and body, each preceded by its length as eight bytes, the greatest first
+/// (`http-auth.md` 3).
+fn fingerprint(method: &Method, uri: &Uri, body: &[u8]) -> [u8; 32] {
+    let mut digest = Sha256::new();
+    let query = uri.query().unwrap_or_default();
+    let (method, path, query) = (method.as_str(), uri.path(), query.as_bytes());
+    for part in [method.as_bytes(), path.as_bytes(), query, body] {
+        let length = u64::try_from(part.len()).unwrap_or(u64::MAX);
+        digest.update(length.to_be_bytes());
+        digest.update(part);
+    }
+    digest.finalize().into()
+}
+
+/// The caller of a batch as that of one of its commands, at its position from 1 on. `fields` are the header fields
+/// that the command would have alone; one without a key has a part of the key of the batch.
+pub(super) fn of_command(
+    batch: &Authenticated,
+    number: usize,
+    (method, uri, body): (&Method, &Uri, &[u8]),
+    fields: &[(&str, &str)],
+    window_s: i64,
+) -> Result<Authenticated, Condition> {
+    let fields = fields.iter().map(|(name, value)| (*name, value.as_bytes()));
+    let own = command_headers(fields, false, clock::auth_now_s(), window_s)?;
+    let key = own.idempotency_key.map(|key| IdempotencyKey {
+        whole: None,
+        key: key.to_owned(),
+        fingerprint: fingerprint(method, uri, body),
+        nonce: String::new(),
+        is_content: false,
+    });
+    Ok(Authenticated {
+        key: key.or_else(|| batch.key.as_ref().map(|key| key.part(number))),
+        event_time: own.event_time_us.map(Timestamp).or(batch.event_time),
+        request_id: format!("{}#{number}", batch.request_id),
+        ..batch.clone()
+    })
 }
 
 struct Who {

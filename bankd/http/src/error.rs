@@ -20,6 +20,13 @@ use bankd_store::read::ReadError;
 
 use super::log::Denied;
 
+/// The reason of a command that was not written because of another one.
+pub(super) const UNDONE: &str =
+    "another command of the request was refused, so nothing of it was written";
+/// A command that waits for a partner bank.
+pub(super) const ALONE: &str =
+    "all_or_nothing: a command for a project of a partner bank must be sent without others";
+
 /// A failed request on its way out.
 #[derive(Clone, Debug)]
 pub struct Failure(Box<Problem>);
@@ -90,6 +97,8 @@ impl From<SubmitError> for Failure {
             )
             .hint("again with the same key once there is room; the bank's operator is needed"),
             SubmitError::Failed => Self::new("internal", "the command could not be written"),
+            SubmitError::Alone => Self::new("bad_request", ALONE),
+            SubmitError::Undone => Self::new("undone", UNDONE),
         }
     }
 }
@@ -182,6 +191,8 @@ mod tests {
             (SubmitError::Stopped, 503),
             (SubmitError::Full, 507),
             (SubmitError::Failed, 500),
+            (SubmitError::Alone, 400),
+            (SubmitError::Undone, 409),
         ] {
             let response = Failure::from(error).into_response();
             assert_eq!(response.status().as_u16(), status);

@@ -156,7 +156,7 @@ fn slots(services: &Services, peer: Peer) -> &Semaphore {
 
 /// Whether a client is within its limits. Events of a scheduler have already happened, so they are never
 /// refused for their rate.
-fn within_limits(
+pub(super) fn within_limits(
     services: &Services,
     nami: bool,
     caller: &Authenticated,

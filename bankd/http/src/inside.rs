@@ -19,14 +19,6 @@ pub struct Inside {
     who: Who,
 }
 
-/// The answer of a router to one request.
-pub async fn once(router: Router, request: Request) -> axum::response::Response {
-    match router.oneshot(request).await {
-        Ok(response) => response,
-        Err(never) => match never {},
-    }
-}
-
 /// Whose requests they are.
 #[derive(Clone)]
 enum Who {

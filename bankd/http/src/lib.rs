@@ -7,6 +7,7 @@
 mod answer;
 pub mod auth;
 mod bare;
+mod batch;
 pub mod error;
 pub mod frame;
 mod health;

@@ -80,6 +80,13 @@ impl Denied {
         }
     }
 
+    /// Adds the reasons of another request.
+    pub(super) fn join(&mut self, other: Denied) {
+        for Reason { code, why, times } in other.0 {
+            (0..times).for_each(|_| self.add(code, why.clone()));
+        }
+    }
+
     /// Puts it beside the answer that leaves.
     pub(super) fn put(self, extensions: &mut Extensions) {
         if !self.0.is_empty() {

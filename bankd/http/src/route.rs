@@ -18,6 +18,7 @@ use axum::routing::{MethodFilter, MethodRouter, on};
 use bank_core::kind::Kind;
 use bankd_ledger::access::right::Right;
 use bankd_services::Services;
+use tower::ServiceExt as _;
 use utoipa::ToSchema;
 use utoipa::openapi::{RefOr, Schema};
 
@@ -95,6 +96,18 @@ pub struct Given {
     pub description: Cow<'static, str>,
 }
 
+/// How the command of a route may be in a batch (`crate::batch`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Joins {
+    /// Between the others: it begins when the earlier ones are done, and ends before the later ones begin.
+    #[default]
+    Alone,
+    /// The same, or with others or not at all: it is one command of the ledger.
+    Whole,
+    /// The same, or beside its neighbours: it also reads nothing before it is in the queue.
+    Beside,
+}
+
 /// A row before it says who may: it fits in no table.
 #[derive(Debug)]
 #[must_use]
@@ -119,6 +132,7 @@ impl Unruled {
             body: None,
             given: Vec::new(),
             refuses: Vec::new(),
+            joins: Joins::default(),
             handler: self.handler,
         }
     }
@@ -150,6 +164,8 @@ pub struct Route {
     pub given: Vec<Given>,
     /// Codes of refusals beyond those that every such route may give.
     pub refuses: Vec<&'static str>,
+    /// How it may be in a batch.
+    pub joins: Joins,
     handler: MethodRouter<Arc<Services>>,
 }
 
@@ -189,6 +205,12 @@ impl Route {
     /// What it does, in one line without a full stop.
     pub fn description(mut self, description: impl Into<Cow<'static, str>>) -> Self {
         self.description = description.into();
+        self
+    }
+
+    /// How it may be in a batch.
+    pub fn joins(mut self, joins: Joins) -> Self {
+        self.joins = joins;
         self
     }
 
@@ -319,6 +341,14 @@ pub fn open(rows: Vec<Route>) -> Router<Arc<Services>> {
     rows.fold(Router::new(), |router, row| {
         router.route(&row.path, row.handler)
     })
+}
+
+/// The answer of a router to one request.
+pub async fn once(router: Router, request: Request) -> Response {
+    match router.oneshot(request).await {
+        Ok(response) => response,
+        Err(never) => match never {},
+    }
 }
 
 /// That the right of the route was asked for, in the extensions of a request.

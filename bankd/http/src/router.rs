@@ -12,12 +12,21 @@ use axum::middleware::from_fn_with_state;
 use bankd_services::Services;
 use tower_http::catch_panic::CatchPanicLayer;
 
+use super::batch::{self, Commands};
 use super::frame::Frame;
 use super::route::{Route, mount, open};
 use super::{frame, health, nami, openapi, v1};
 
 /// The whole table: the scheduler's routes and those of the JSON API.
 pub fn table() -> Vec<Route> {
+    let mut rows = commands();
+    let none = Commands::new(&rows, Router::new());
+    rows.push(batch::row(none));
+    rows
+}
+
+/// The rows of requests that a batch may contain, and of all questions.
+fn commands() -> Vec<Route> {
     let mut rows = nami::table::rows();
     rows.extend(v1::rows());
     rows
@@ -58,13 +67,21 @@ pub fn router(services: Arc<Services>) -> Router {
         services: Arc::clone(&services),
         has_row: has,
     };
-    let known = mount(table(), &services)
+    let rows = commands();
+    let inner = guarded(mount(commands(), &services)).with_state(Arc::clone(&services));
+    let batch = batch::row(Commands::new(&rows, inner));
+    let rows = rows.into_iter().chain([batch]).collect();
+    let known = guarded(mount(rows, &services)).layer(from_fn_with_state(layer, frame::frame));
+    let public = open(public()).method_not_allowed_fallback(frame::method_not_allowed);
+    known.merge(public).with_state(services)
+}
+
+/// A router that answers every path, and panics too.
+fn guarded(router: Router<Arc<Services>>) -> Router<Arc<Services>> {
+    router
         .fallback(frame::not_found)
         .method_not_allowed_fallback(frame::method_not_allowed)
         .layer(CatchPanicLayer::custom(frame::panicked))
-        .layer(from_fn_with_state(layer, frame::frame));
-    let public = open(public()).method_not_allowed_fallback(frame::method_not_allowed);
-    known.merge(public).with_state(services)
 }
 
 #[cfg(test)]

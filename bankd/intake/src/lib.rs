@@ -382,7 +382,7 @@ fn failed(error: SubmitError) -> io::Error {
         SubmitError::Busy => io::ErrorKind::ResourceBusy,
         SubmitError::Stopped => io::ErrorKind::Interrupted,
         SubmitError::Full => io::ErrorKind::StorageFull,
-        SubmitError::Failed => io::ErrorKind::Other,
+        SubmitError::Failed | SubmitError::Alone | SubmitError::Undone => io::ErrorKind::Other,
     };
     io::Error::new(kind, error)
 }

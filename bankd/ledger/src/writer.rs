@@ -14,12 +14,14 @@ mod portion;
 mod recording;
 mod standing;
 mod thread;
+mod turn;
 
 pub use collect::{Collect, Collected, Collecting, Details, Gathered, NOT_CHARGED, Work};
 pub use opening::{Opened, Opening, Step, StepDone, StepKey, Unopened};
 pub use portion::{Item, Landed, OnItsWay, Others, Portion, Row};
 pub use recording::Recording;
 pub use standing::Standing;
+pub use turn::{Turn, Whole};
 
 use crate::clock::LedgerClock;
 use bank_core::clock::Watch;
@@ -173,6 +175,8 @@ pub struct Submission {
     /// The fingerprint of the key in the command, which the ledger does not store; empty for all other
     /// commands.
     pub fingerprint: String,
+    /// Its place in a request of many commands; none in every other request.
+    pub turn: Option<Turn>,
 }
 
 /// The result of one command, for the log line.
@@ -212,6 +216,17 @@ pub enum Reply {
     Replay,
 }
 
+impl Reply {
+    /// Whether the command was not done, now or before.
+    pub fn is_refusal(&self) -> bool {
+        match self {
+            Reply::Fresh { summary, .. } => !summary.code.is_empty(),
+            Reply::Stored(answer) => bank_api::error::is_refusal(answer.status),
+            Reply::KeyReused | Reply::Replay => true,
+        }
+    }
+}
+
 /// Why there is no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SubmitError {
@@ -227,6 +242,12 @@ pub enum SubmitError {
     /// The daemon is going down.
     #[error("shutting down")]
     Stopped,
+    /// It cannot be undone, because a partner bank is asked first: it is not written together with others.
+    #[error("a command for a project of a partner bank is written alone")]
+    Alone,
+    /// A command was refused that it is written together with; nothing was written.
+    #[error("undone with another command")]
+    Undone,
 }
 
 /// Figures of the writer.
@@ -248,6 +269,8 @@ enum Task {
         Instant,
         oneshot::Sender<Result<Reply, SubmitError>>,
     ),
+    /// Commands in one transaction, or none of them.
+    Whole(Vec<turn::Waiting>),
     Settle(oneshot::Sender<Result<(), SubmitError>>),
     Prune(oneshot::Sender<Result<bool, SubmitError>>),
     Confirm(SinkState, oneshot::Sender<Result<(), SubmitError>>),
@@ -264,6 +287,12 @@ enum Task {
     ),
     Change(change::Change, oneshot::Sender<Result<u64, SubmitError>>),
     Stop,
+}
+
+impl Task {
+    fn submit((submission, reply): turn::Waiting) -> Task {
+        Task::Submit(Box::new(submission), Instant::now(), reply)
+    }
 }
 
 struct Shared {
@@ -345,7 +374,11 @@ impl Writer {
     /// Runs a command and waits until it is durable.
     pub async fn submit(&self, submission: Submission) -> Result<Reply, SubmitError> {
         let (reply, answer) = oneshot::channel();
-        self.enqueue(Task::Submit(Box::new(submission), Instant::now(), reply))?;
+        // A dry run writes nothing that could be undone, or that others could come before.
+        match submission.turn.clone().filter(|_| !submission.dry_run) {
+            Some(turn) => turn.enter(self, (submission, reply))?,
+            None => self.enqueue(Task::submit((submission, reply)))?,
+        }
         answer.await.unwrap_or(Err(SubmitError::Failed))
     }
 
@@ -355,7 +388,7 @@ impl Writer {
         let mut waiting = Vec::with_capacity(all.len());
         for submission in all {
             let (reply, answer) = oneshot::channel();
-            self.enqueue(Task::Submit(Box::new(submission), Instant::now(), reply))?;
+            self.enqueue(Task::submit((submission, reply)))?;
             waiting.push(answer);
         }
         let mut replies = Vec::with_capacity(waiting.len());

@@ -197,6 +197,7 @@ async fn submit(bank: &Bank, events: Vec<Event>) -> Result<(), Trouble> {
         dry_run: false,
         render,
         fingerprint: String::new(),
+        turn: None,
     };
     match bank.writer.submit(submission).await? {
         Reply::Fresh { answer, .. } if answer.media == Media::Text => Ok(()),

@@ -22,7 +22,7 @@ use bank_core::refusal::Refusal;
 use bank_core::select;
 use bank_core::time::Timestamp;
 use bankd_ledger::hooks;
-use bankd_ledger::writer::{Decided, Reply, Submission, SubmitError, Summary, Writer};
+use bankd_ledger::writer::{Decided, Reply, Submission, SubmitError, Summary, Turn, Writer};
 use bankd_store::answer::{Answer, Media};
 use bankd_store::partner::{PartnerChange, Question};
 use bankd_store::read::Pool;
@@ -61,6 +61,9 @@ impl Partners {
         let Some(partner) = partner else {
             return writer.submit(submission).await;
         };
+        if submission.turn.as_ref().is_some_and(Turn::is_of_whole) {
+            return Err(SubmitError::Alone);
+        }
         if is_known(readers, &submission).await? {
             return writer.submit(submission).await;
         }
@@ -167,6 +170,7 @@ async fn sketch(writer: &Writer, of: &Submission) -> Result<Option<Sketch>, Subm
         dry_run: true,
         render: figures,
         fingerprint: String::new(),
+        turn: None,
     };
     let Reply::Fresh { answer, .. } = writer.submit(dry_run).await? else {
         return Ok(None);

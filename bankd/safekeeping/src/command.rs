@@ -21,6 +21,7 @@ pub(crate) async fn submit(writer: &Writer, actor: &str, command: Command) -> Re
         dry_run: false,
         render,
         fingerprint: String::new(),
+        turn: None,
     });
     match reply.await? {
         Reply::Fresh { summary, .. } if summary.code.is_empty() => Ok(()),

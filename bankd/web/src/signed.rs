@@ -111,7 +111,7 @@ async fn probed(web: &Arc<Web>, page: &str, person: String) -> Result<(), Box<Pr
     let visit = visit.ok_or_else(|| failed("not_allowed", "you may not use the web pages"))?;
     parts.extensions.insert(visit);
     let pages = page::mount_pictures(pages::rows(), EMBED).with_state(Arc::clone(web));
-    let response = bankd_http::inside::once(pages, Request::from_parts(parts, body)).await;
+    let response = bankd_http::route::once(pages, Request::from_parts(parts, body)).await;
     match response.extensions().get::<Failed>() {
         Some(failed) => Err(Box::new(failed.problem().clone())),
         None => Ok(()),

@@ -5,6 +5,7 @@
 
 mod access;
 mod answers;
+mod batch;
 mod example;
 mod impostor;
 mod names;

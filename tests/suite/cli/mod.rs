@@ -4,6 +4,7 @@
 mod accounts;
 mod bad_input;
 mod bad_input_after;
+mod batch;
 mod case;
 mod case_after;
 mod case_money;

@@ -112,6 +112,7 @@ fn submission(ask: Ask, n: usize) -> Submission {
         dry_run: false,
         render: reply::render,
         fingerprint: String::new(),
+        turn: None,
     }
 }
 

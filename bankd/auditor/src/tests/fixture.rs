@@ -138,6 +138,7 @@ impl Bank {
             dry_run: false,
             render,
             fingerprint: String::new(),
+            turn: None,
         };
         let reply = self.services.writer.submit(submission).await.unwrap();
         let bankd_ledger::writer::Reply::Fresh { summary, .. } = reply else {

@@ -17,7 +17,8 @@ use axum::extract::{Query, State};
 use axum::http::HeaderValue;
 use axum::response::Response;
 use bank_api::nami::Line;
-use bankd_ledger::writer::{Reply, Submission, SubmitError, Summary};
+use bank_core::command::Command;
+use bankd_ledger::writer::{IdempotencyKey, Render, Reply, Submission, SubmitError, Summary, Turn};
 use bankd_nami::{Document, DocumentError, Event, ReadOptions, read_each, require};
 use bankd_services::Services;
 use bankd_store::answer::{Answer, Media};
@@ -25,6 +26,7 @@ use serde::Deserialize;
 
 use super::answer::{line_answer, lines, respond};
 use super::auth::{Authenticated, unauthorized};
+use super::error::{ALONE, UNDONE};
 use super::log::{Denied, Stories, Story};
 use command::Setting;
 
@@ -42,6 +44,9 @@ pub struct Parameters {
     /// Read bytes that are not UTF-8 as Latin-1.
     #[serde(default)]
     latin1_fallback: bool,
+    /// Decide, and write nothing.
+    #[serde(default)]
+    dry_run: bool,
 }
 
 type QueryResult = Result<Query<Parameters>, QueryRejection>;
@@ -187,6 +192,11 @@ async fn run(
         trusts_amounts: services.nami.trust_asserted_amount,
     };
     let several = documents.len() > 1;
+    let last = documents.len().saturating_sub(1);
+    if several && caller.turn.as_ref().is_some_and(Turn::is_of_whole) {
+        let text = "all_or_nothing: a document has one object";
+        return lines(&[Line::error("bad_request", text)]);
+    }
     let mut output = Output::default();
     for (index, document) in documents.into_iter().enumerate() {
         let document = match document {
@@ -199,21 +209,13 @@ async fn run(
         let Ok(made) = command::of(document, event, &setting) else {
             return lines(&[Line::error("internal", "no randomness for a TID")]);
         };
-        let key = caller.key.as_ref().filter(|_| made.is_stored);
+        let submission = submission(caller, made.command, made.render, (index, several));
         let submission = Submission {
-            command: made.command,
-            caller: caller.caller.clone(),
-            key: key.map(|key| {
-                if several {
-                    key.part(index + 1)
-                } else {
-                    key.clone()
-                }
-            }),
-            request_id: caller.request_id.clone(),
-            dry_run: false,
-            render: made.render,
-            fingerprint: String::new(),
+            key: submission.key.filter(|_| made.is_stored),
+            dry_run: parameters.dry_run,
+            // Whatever comes next in the request comes behind the last object.
+            turn: submission.turn.filter(|_| index == last),
+            ..submission
         };
         match services.submit(submission).await {
             Ok(Reply::Fresh { answer, summary }) => {
@@ -239,6 +241,32 @@ async fn run(
         }
     }
     output.whole()
+}
+
+/// The submission of an object at its position; of several, each has a key of its own.
+fn submission(
+    caller: &Authenticated,
+    command: Command,
+    render: Render,
+    (index, several): (usize, bool),
+) -> Submission {
+    let own = |key: &IdempotencyKey| {
+        if several {
+            key.part(index + 1)
+        } else {
+            key.clone()
+        }
+    };
+    Submission {
+        command,
+        caller: caller.caller.clone(),
+        key: caller.key.as_ref().map(own),
+        request_id: caller.request_id.clone(),
+        dry_run: false,
+        render,
+        fingerprint: String::new(),
+        turn: caller.turn.clone(),
+    }
 }
 
 /// The lines of all objects so far, and their log data.
@@ -302,5 +330,7 @@ fn failed(error: SubmitError) -> Line {
         SubmitError::Stopped => Line::error("busy", "the daemon is stopping"),
         SubmitError::Full => Line::error("disk_full", "the disk of the bank is full"),
         SubmitError::Failed => Line::error("internal", "the command could not be written"),
+        SubmitError::Alone => Line::error("bad_request", ALONE),
+        SubmitError::Undone => Line::refused("undone", UNDONE),
     }
 }

@@ -6,7 +6,7 @@ use super::{
     Parameters, charge, create, delete, end, go_on, modify, pause, query, quote, reserve, resume,
     start, update,
 };
-use crate::route::{Route, Unruled};
+use crate::route::{Joins, Route, Unruled};
 
 /// Description of an answer with lines.
 const LINES: &str = "A line for each object of the document.";
@@ -59,6 +59,7 @@ pub fn rows() -> Vec<Route> {
 fn row(route: Unruled, description: &'static str) -> Route {
     route
         .right(Right::Nami)
+        .joins(Joins::Beside)
         .description(description)
         .query::<Parameters>()
         .bytes("text/xml")

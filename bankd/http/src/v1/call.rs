@@ -211,6 +211,7 @@ impl Call {
         let key = self.key(true, dry_run)?;
         let numbered = |(number, command): (usize, Command)| Submission {
             fingerprint: String::new(),
+            turn: None,
             command,
             caller: self.auth.caller.clone(),
             key: key.as_ref().map(|key| key.part(number)),
@@ -266,6 +267,7 @@ impl Call {
         let key = self.key(keyed, dry_run)?;
         let submission = Submission {
             fingerprint,
+            turn: self.auth.turn.clone(),
             command,
             caller: self.auth.caller.clone(),
             key,

@@ -72,7 +72,8 @@ pub(super) async fn add(call: Call) -> Handled {
         Err(refusal) => return call.answered_or(call.refused(&refusal)).await,
     };
     let id = key.id.clone();
-    finish(async move { make(call, &id, Command::AddKey(key), shown, secret).await }).await
+    let command = Command::AddKey(key);
+    finish(async move { Box::pin(make(call, &id, command, shown, secret)).await }).await
 }
 
 /// `PATCH /api/v1/keys/{id}`
@@ -155,7 +156,7 @@ pub(super) async fn rotate(Path(id): Path<String>, call: Call) -> Handled {
         new: key,
         until,
     })));
-    finish(async move { make(call, &new_id, rotate, shown, secret).await }).await
+    finish(async move { Box::pin(make(call, &new_id, rotate, shown, secret)).await }).await
 }
 
 /// `moab` becomes `moab-2`, and that `moab-3`: the first that no key ever had.

@@ -316,6 +316,7 @@ async fn submit(
         dry_run,
         render,
         fingerprint: String::new(),
+        turn: None,
     };
     let all = commands.iter().map(submission).collect();
     let replies = call.services.writer.submit_all(all).await?;

@@ -43,7 +43,10 @@ impl Task {
     pub(super) fn is_long(&self) -> bool {
         match self {
             // A month: each of its days is looked at, and a row written for each key.
-            Task::Portion(..) | Task::Open(..) | Task::Change(Change::Block(_), _) => true,
+            Task::Portion(..)
+            | Task::Open(..)
+            | Task::Whole(_)
+            | Task::Change(Change::Block(_), _) => true,
             Task::Collect(query, _) => {
                 matches!(&query.what, Collecting::Add { records, .. } if records.len() > FEW)
             }

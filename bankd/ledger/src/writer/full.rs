@@ -63,6 +63,11 @@ pub(super) fn fail(task: Task, error: SubmitError) {
         Task::Submit(_, _, reply) => {
             let _ = reply.send(Err(error));
         }
+        Task::Whole(waiting) => {
+            for (_, reply) in waiting {
+                let _ = reply.send(Err(error));
+            }
+        }
         Task::Collect(_, reply) => {
             let _ = reply.send(Err(error));
         }

@@ -69,6 +69,7 @@ fn submission(command: Command, key: &str, dry_run: bool) -> Submission {
         dry_run,
         render,
         fingerprint: String::new(),
+        turn: None,
     }
 }
 

@@ -6,9 +6,11 @@ mod discipline;
 mod kept;
 mod opening;
 mod portion;
+mod whole;
 
 use super::full::{self, Full};
 use super::recording::Recording;
+use super::turn::Waiting;
 use super::{
     Collected, Decided, Landed, Opened, Origin, Others, Portion, RecordKeeper, Reply, Shared,
     Submission, SubmitError, Summary, Task,
@@ -52,6 +54,7 @@ pub(super) struct Thread {
 /// The result of a task inside a transaction that is not committed yet.
 enum Done {
     Reply(Reply),
+    Whole(whole::Decided),
     Pruned { may_be_more: bool },
     Changed(u64),
     Landed(Landed),
@@ -158,7 +161,7 @@ impl Thread {
             return Ok((batch.iter().map(|_| Done::Nothing).collect(), 0));
         }
         // What is undone must be its own.
-        if matches!(batch, [Task::Open(..)]) && self.store.is_held() {
+        if matches!(batch, [Task::Open(..) | Task::Whole(_)]) && self.store.is_held() {
             self.store.commit()?;
         }
         self.store.begin()?;
@@ -170,9 +173,7 @@ impl Thread {
         });
         let committing = Instant::now();
         let was_open = self.store.is_held();
-        if let Ok([Done::Opened(opened)]) = done.as_deref()
-            && opened.unopened.is_some()
-        {
+        if matches!(done.as_deref(), Ok([only]) if only.is_undone()) {
             self.store.rollback();
             (self.watch, self.was_held) = (watch, was_held);
             return done.map(|done| (done, 0));
@@ -214,6 +215,7 @@ impl Thread {
     fn task(&mut self, task: &Task, now: Timestamp) -> Result<Done, store::Error> {
         match task {
             Task::Submit(submission, ..) => self.submission(submission, now).map(Done::Reply),
+            Task::Whole(waiting) => self.whole(waiting, now).map(Done::Whole),
             Task::Settle(_) => {
                 self.sweep(now)?;
                 self.keep_now_and_then()?;
@@ -342,24 +344,40 @@ impl Thread {
         }
     }
 
+    /// Answers one command: how many were in its commit, how long it waited, and how long the commit took.
+    fn reply(
+        &self,
+        (submission, reply): Waiting,
+        mut answer: Reply,
+        (batch, queue_us, commit_us): (usize, u64, u64),
+    ) {
+        self.shared.meter.decided(&submission, &answer);
+        if let Reply::Fresh { summary, .. } = &mut answer {
+            *summary = Summary {
+                batch,
+                queue_us,
+                commit_us,
+                ..*summary
+            };
+        }
+        // A caller that has gone away has its answer stored with its key.
+        let _ = reply.send(Ok(answer));
+    }
+
     fn answer(&self, batch: Vec<Task>, (done, commit_us): (Vec<Done>, u64), taken: Instant) {
         let size = batch.len();
         let has_command = has_command(&batch);
-        let commands = batch.iter().filter(|task| matches!(task, Task::Submit(..)));
-        let commands = count(commands.count());
+        let commands = count(batch.iter().map(commands).sum());
         self.shared.commands.fetch_add(commands, Ordering::Relaxed);
         for (task, done) in batch.into_iter().zip(done) {
             match (task, done) {
-                (Task::Submit(collect, queued, reply), Done::Reply(mut answer)) => {
-                    self.shared.meter.decided(&collect, &answer);
-                    if let Reply::Fresh { summary, .. } = &mut answer {
-                        let waited = taken.saturating_duration_since(queued);
-                        summary.queue_us = u64::try_from(waited.as_micros()).unwrap_or(u64::MAX);
-                        summary.batch = size;
-                        summary.commit_us = commit_us;
-                    }
-                    // A caller that has gone away has its answer stored with its key.
-                    let _ = reply.send(Ok(answer));
+                (Task::Submit(submission, queued, reply), Done::Reply(answer)) => {
+                    let waited = taken.saturating_duration_since(queued);
+                    let waited = u64::try_from(waited.as_micros()).unwrap_or(u64::MAX);
+                    self.reply((*submission, reply), answer, (size, waited, commit_us));
+                }
+                (Task::Whole(waiting), Done::Whole(decided)) => {
+                    self.answer_whole(waiting, decided, commit_us);
                 }
                 (Task::Settle(reply) | Task::Confirm(_, reply) | Task::Aside(_, _, reply), _) => {
                     let _ = reply.send(Ok(()));
@@ -389,12 +407,36 @@ impl Thread {
     }
 }
 
+impl Done {
+    /// Whether nothing of the task is to be written.
+    fn is_undone(&self) -> bool {
+        match self {
+            Done::Opened(opened) => opened.unopened.is_some(),
+            Done::Whole(decided) => decided.is_undone,
+            _ => false,
+        }
+    }
+}
+
+/// How many commands with an answer of their own a task has.
+fn commands(task: &Task) -> usize {
+    match task {
+        Task::Submit(..) => 1,
+        Task::Whole(waiting) => waiting.len(),
+        _ => 0,
+    }
+}
+
 /// Whether the batch contains a request from outside.
 fn has_command(batch: &[Task]) -> bool {
     let asks = |task: &Task| {
         matches!(
             task,
-            Task::Submit(..) | Task::Portion(..) | Task::Open(..) | Task::Collect(..)
+            Task::Submit(..)
+                | Task::Whole(_)
+                | Task::Portion(..)
+                | Task::Open(..)
+                | Task::Collect(..)
         )
     };
     batch.iter().any(asks)

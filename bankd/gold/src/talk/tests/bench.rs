@@ -193,6 +193,7 @@ impl Bench {
                     .into(),
             },
             fingerprint: String::new(),
+            turn: None,
         };
         match self.services.writer.submit(submission).await.unwrap() {
             Reply::Fresh { answer, .. } => assert_eq!(String::from_utf8_lossy(&answer.body), ""),

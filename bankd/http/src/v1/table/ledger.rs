@@ -13,7 +13,7 @@ use super::super::{
     allocation, balance, correction, explained, gold, journal, money, monitor, ondemand, query,
 };
 use super::{AMOUNTS, HELD, NAMED, VALUES};
-use crate::route::Route;
+use crate::route::{Joins, Route};
 
 pub(super) fn rows() -> Vec<Route> {
     [allocations(), movements(), corrections(), readings()]
@@ -64,6 +64,7 @@ fn movements() -> Vec<Route> {
     vec![
         Route::post("/api/v1/deposits", money::deposit)
             .right(Right::Deposit)
+            .joins(Joins::Beside)
             .description("Bring money into an account")
             .query::<ProposeQuery>()
             .body::<NewDeposit>()
@@ -76,6 +77,7 @@ fn movements() -> Vec<Route> {
             .refuses(&["allocation_overlap", "bad_window", "window_in_past"]),
         Route::post("/api/v1/withdrawals", money::withdraw)
             .right(Right::Withdraw)
+            .joins(Joins::Beside)
             .description("Take money out of an account")
             .query::<ProposeQuery>()
             .body::<NewWithdrawal>()
@@ -88,6 +90,7 @@ fn movements() -> Vec<Route> {
             .refuses(&["account_blocked", "insufficient_funds"]),
         Route::post("/api/v1/transfers", correction::transfer)
             .right(Right::Transfer)
+            .joins(Joins::Beside)
             .description("Move money from one account to another")
             .query::<ProposeQuery>()
             .body::<NewTransfer>()
@@ -106,6 +109,7 @@ fn corrections() -> Vec<Route> {
     vec![
         Route::post("/api/v1/refunds", correction::refund)
             .right(Right::Refund)
+            .joins(Joins::Beside)
             .description("Give back what a job was charged")
             .query::<ProposeQuery>()
             .body::<NewRefund>()
@@ -119,6 +123,7 @@ fn corrections() -> Vec<Route> {
             .refuses(&["allocation_overlap", "bad_window", "window_in_past"]),
         Route::post("/api/v1/adjustments", correction::adjust)
             .right(Right::Adjust)
+            .joins(Joins::Beside)
             .description("Correct an allocation by an amount with its sign")
             .query::<ProposeQuery>()
             .body::<NewAdjustment>()
@@ -131,6 +136,7 @@ fn corrections() -> Vec<Route> {
             .refuses(&["account_blocked", "insufficient_funds"]),
         Route::post("/api/v1/reversals", correction::reverse)
             .right(Right::Reverse)
+            .joins(Joins::Beside)
             .description("Take a transaction back")
             .query::<ProposeQuery>()
             .body::<NewReversal>()

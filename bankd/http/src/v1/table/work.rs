@@ -9,7 +9,7 @@ use bankd_ledger::access::right::Right;
 
 use super::super::{charge, enforced, job, lien, quote, recorded, reserve, stored_quote, whatif};
 use super::{AMOUNTS, NAMED, SPEND, VALUES};
-use crate::route::Route;
+use crate::route::{Joins, Route};
 
 pub(super) fn rows() -> Vec<Route> {
     [quotes(), liens(), jobs()].into_iter().flatten().collect()
@@ -56,6 +56,7 @@ fn liens() -> Vec<Route> {
     vec![
         Route::post("/api/v1/reserves", reserve::reserve)
             .right(Right::Hold)
+            .joins(Joins::Whole)
             .description("Hold money for a job by hand")
             .body::<NewReserve>()
             .gives::<Written<Held>>(201, "What is held.")
@@ -65,6 +66,7 @@ fn liens() -> Vec<Route> {
             .refuses(WORK),
         Route::post("/api/v1/charges", charge::charge)
             .right(Right::Charge)
+            .joins(Joins::Whole)
             .description("Bill a job by hand")
             .body::<NewCharge>()
             .gives::<Written<Charged>>(201, "What was billed.")
