@@ -76,10 +76,9 @@ async fn show(visit: Visit, Path(project): Path<String>) -> Shown {
         }
     };
     let balances = |root| place.turned(balances(root), "accounts");
-    let rows: List<Balance> = visit.get(balances(Target::api)).await?;
-    let next = place.next("accounts", rows.next.as_deref());
     // Questions that do not depend on each other are asked at once.
-    let (burn, members, usage, allocations, liens, corrections) = tokio::try_join!(
+    let (rows, burn, members, usage, allocations, liens, corrections) = tokio::try_join!(
+        visit.get::<List<Balance>>(balances(Target::api)),
         burn::figure(&visit, &project),
         people::members(&place),
         people::usage(&place),
@@ -87,6 +86,7 @@ async fn show(visit: Visit, Path(project): Path<String>) -> Shown {
         money::liens(&place),
         corrections::show(&place),
     )?;
+    let next = place.next("accounts", rows.next.as_deref());
     let content = html! {
         @if let Some(description) = one.description.as_deref().filter(|text| !text.is_empty()) {
             p .lead { (description) }
