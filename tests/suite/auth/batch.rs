@@ -307,6 +307,11 @@ fn all_or_nothing_writes_all_or_nothing() {
         (&mixed[0]["replayed"], status(&mixed[1])),
         (&json!(true), 404)
     );
+    // What only this request did is undone, also for a key that comes twice in it.
+    let twice = deposit("twice", "chemistry", "3");
+    let twice = [twice.clone(), twice, bad[0].clone()];
+    let twice = answers(&bank.over_socket(&all_or_nothing("twice", &twice)));
+    assert_eq!([code(&twice[0]), code(&twice[1])], ["undone", "undone"]);
     let again = answers(&bank.over_socket(&all_or_nothing("good", &good)));
     assert!(
         again.iter().all(|answer| answer["replayed"] == true),

@@ -5,6 +5,7 @@ use crate::writer::turn::Waiting;
 use crate::writer::{Reply, SubmitError};
 use bank_core::time::Timestamp;
 use bankd_store as store;
+use std::collections::BTreeSet;
 
 /// What happened to the commands.
 pub(super) struct Decided {
@@ -40,9 +41,15 @@ impl Thread {
         let Decided { replies, is_undone } = decided;
         let (size, refused) = (waiting.len(), replies.len().saturating_sub(1));
         let mut replies = replies.into_iter();
+        let mut keys = BTreeSet::new();
         for (place, (submission, back)) in waiting.into_iter().enumerate() {
+            // The answer to a key that came twice was stored by this request, and is undone with it.
+            let is_first = submission
+                .key
+                .as_ref()
+                .is_none_or(|key| keys.insert(key.key.clone()));
             let is_own = |reply: &Reply| {
-                let is_done_before = matches!(reply, Reply::Stored(_));
+                let is_done_before = is_first && matches!(reply, Reply::Stored(_));
                 !is_undone || place == refused || is_done_before
             };
             match replies.next().filter(is_own) {
