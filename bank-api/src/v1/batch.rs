@@ -27,8 +27,8 @@ pub struct BatchCommand {
     /// `POST`, `PATCH` or `DELETE`; absent: `POST`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub method: Option<String>,
-    /// Path and query, such as `/api/v1/deposits` or `/nami/v1/charge`.
-    #[cfg_attr(feature = "openapi", schema(min_length = 1))]
+    /// Path and query, such as `/api/v1/deposits` or `/nami/v1/charge`. A path without a route refuses its
+    /// command only.
     pub path: String,
     /// Its `Idempotency-Key`; absent: that of the batch with `#` and the position, from 1 on. The same request
     /// with the same key has no second effect, in a batch or alone.

@@ -7,7 +7,6 @@
 mod answer;
 pub mod auth;
 mod bare;
-mod batch;
 pub mod error;
 pub mod frame;
 mod health;

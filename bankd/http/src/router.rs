@@ -12,9 +12,9 @@ use axum::middleware::from_fn_with_state;
 use bankd_services::Services;
 use tower_http::catch_panic::CatchPanicLayer;
 
-use super::batch::{self, Commands};
 use super::frame::Frame;
 use super::route::{Route, mount, open};
+use super::v1::batch::{self, Commands};
 use super::{frame, health, nami, openapi, v1};
 
 /// The whole table: the scheduler's routes and those of the JSON API.

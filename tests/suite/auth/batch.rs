@@ -385,6 +385,13 @@ fn what_is_no_command_is_refused() {
         let answer = bank.over_socket(&post("/api/v1/batch", "whole", &body));
         assert_eq!(answer.status, 400, "{}", answer.text());
     }
+    for query in ["dry_run=maybe", "dry_run=true&dry_run=true", "verbose=true"] {
+        let mut request = batch("q", &[deposit("d", "chemistry", "1")]);
+        request.target.push_str(&format!("?{query}"));
+        let answer = bank.over_socket(&request);
+        assert_eq!(answer.status, 400, "{query}: {}", answer.text());
+        assert!(answer.text().contains(r#""code":"bad_request""#), "{query}");
+    }
     let mut keyless = batch("k", &[deposit("d", "chemistry", "1")]);
     keyless
         .headers

@@ -11,6 +11,7 @@ mod arithmetic;
 mod attention;
 mod bad_request;
 mod balance;
+pub mod batch;
 mod call;
 mod charge;
 mod clock;

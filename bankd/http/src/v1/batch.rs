@@ -12,8 +12,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::body::Bytes;
-use axum::extract::{Query, State};
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use bank_api::v1::{BATCH_COMMANDS_MAX, BatchAnswer, BatchDone, NewBatch, WriteQuery};
@@ -23,11 +21,11 @@ use bankd_services::Services;
 use serde_json::value::{RawValue, to_raw_value};
 use tokio::task::JoinSet;
 
-use super::auth::Authenticated;
-use super::error::{self, Failure};
-use super::frame::within_limits;
-use super::log::{Denied, Stories, Story};
-use super::route::{Joins, Route, once};
+use super::call::{Call, Handled};
+use crate::error::{self, Failure};
+use crate::frame::within_limits;
+use crate::log::{Denied, Stories, Story};
+use crate::route::{Joins, Route, once};
 use command::Prepared;
 
 /// Commands of one batch that are in progress at once, at most.
@@ -35,7 +33,7 @@ const BESIDE_MAX: usize = 256;
 
 /// The routes of the commands.
 #[derive(Clone)]
-pub(super) struct Commands {
+pub struct Commands {
     router: Router,
     /// How the routes without parameters in their path may be in a batch.
     joins: Arc<HashMap<(Method, Cow<'static, str>), Joins>>,
@@ -43,7 +41,7 @@ pub(super) struct Commands {
 
 impl Commands {
     /// The table, and its router without the frame.
-    pub(super) fn new(rows: &[Route], router: Router) -> Commands {
+    pub(crate) fn new(rows: &[Route], router: Router) -> Commands {
         let joins = rows
             .iter()
             .map(|row| ((row.method.clone(), row.path.clone()), row.joins));
@@ -55,13 +53,10 @@ impl Commands {
 }
 
 /// The row of the batch itself, over the routes of its commands.
-pub(super) fn row(commands: Commands) -> Route {
-    let run = move |State(services): State<Arc<Services>>,
-                    caller: Authenticated,
-                    query: Query<WriteQuery>,
-                    body: Bytes| async move {
-        let done = batch(&services, &commands, &caller, &query, &body).await;
-        done.unwrap_or_else(Failure::into_response)
+pub fn row(commands: Commands) -> Route {
+    let run = move |call: Call| {
+        let commands = commands.clone();
+        async move { batch(&call, commands).await }
     };
     Route::post("/api/v1/batch", run)
         .right(Right::SeeStatus)
@@ -76,31 +71,25 @@ pub(super) fn row(commands: Commands) -> Route {
         .gives::<BatchDone>(200, "The answers, in the order of the commands.")
 }
 
-async fn batch(
-    services: &Arc<Services>,
-    commands: &Commands,
-    caller: &Authenticated,
-    query: &WriteQuery,
-    body: &[u8],
-) -> Result<Response, Failure> {
-    let batch: NewBatch = serde_json::from_slice(body)
-        .map_err(|error| Failure::new("bad_request", format!("body: {error}")))?;
+async fn batch(call: &Call, commands: Commands) -> Handled {
+    let WriteQuery { dry_run } = call.query()?;
+    let batch: NewBatch = call.json()?;
     if !(1..=BATCH_COMMANDS_MAX).contains(&batch.commands.len()) {
         let detail = format!("commands: 1 to {BATCH_COMMANDS_MAX} in one request");
         return Err(Failure::new("bad_request", detail).hint("send them in several requests"));
     }
     let whole = batch.all_or_nothing.then(Whole::default);
     let mut running = Running {
-        services: Arc::clone(services),
-        commands: commands.clone(),
+        services: Arc::clone(&call.services),
+        commands,
         whole,
-        dry_run: query.dry_run,
+        dry_run,
         tasks: JoinSet::new(),
         answers: Vec::new(),
     };
     running.answers.resize_with(batch.commands.len(), || None);
     for (place, new) in batch.commands.iter().enumerate() {
-        let prepared = command::prepare(new, place, caller, services.auth.window_s);
+        let prepared = command::prepare(new, place, &call.auth, call.services.auth.window_s);
         running.run(place, prepared).await;
     }
     running.finish().await
