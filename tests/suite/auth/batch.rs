@@ -387,7 +387,7 @@ fn what_is_no_command_is_refused() {
     }
     for query in ["dry_run=maybe", "dry_run=true&dry_run=true", "verbose=true"] {
         let mut request = batch("q", &[deposit("d", "chemistry", "1")]);
-        request.target.push_str(&format!("?{query}"));
+        request.target = format!("{}?{query}", request.target);
         let answer = bank.over_socket(&request);
         assert_eq!(answer.status, 400, "{query}: {}", answer.text());
         assert!(answer.text().contains(r#""code":"bad_request""#), "{query}");
