@@ -35,6 +35,11 @@ impl Figure {
         Self(u128::from(nanos).saturating_mul(1000))
     }
 
+    /// Without its fraction.
+    pub(crate) fn floor(self) -> u64 {
+        u64::try_from(self.0 / ONE).unwrap_or(u64::MAX)
+    }
+
     /// How much of another one it is.
     pub(crate) fn over(self, other: Figure) -> Self {
         Self(self.0.saturating_mul(ONE).checked_div(other.0).unwrap_or(0))

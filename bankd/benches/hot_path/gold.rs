@@ -37,7 +37,12 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             event: Event::Reserve,
             job,
         };
-        let nami = signed(&signing, "/nami/v1/reserve", &document(step, Spread::Many))?;
+        let nami = signed(
+            &signing,
+            "/nami/v1/reserve",
+            "application/xml",
+            &document(step, Spread::Many),
+        )?;
         calls.push((nami, message(&hmac, job + 1)));
     }
     let (mut by_nami, mut by_gold) = (Vec::new(), Vec::new());

@@ -1,7 +1,7 @@
 //! The load: many keep-alive connections, each with one request under way. Requests are made and
 //! signed before the clock starts; an answer is read no further than status and length.
 
-use crate::document::{Spread, document, step, without_durations};
+use crate::document::{Spread, Step, document, step, without_durations};
 use crate::figure::percentile;
 use crate::place::Options;
 use crate::seed::SCHEDULER;
@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail};
 use bank_api::sign::{OutgoingRequest, SigningKey, sign_request};
 use bankd_ledger::clock::{self, Stopwatch};
 use bankd_ledger::keys;
+use serde_json::json;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -26,7 +27,12 @@ enum Kind {
     Unusable,
     /// Signed documents: reserve and charge in turn.
     Real,
+    /// The same documents, [`IN_BATCH`] in each request.
+    Batch,
 }
+
+/// Commands of one batch.
+const IN_BATCH: u64 = 500;
 
 impl Kind {
     fn parse(word: &str) -> Result<Self> {
@@ -34,6 +40,7 @@ impl Kind {
             "plain" => Kind::Plain,
             "unusable" => Kind::Unusable,
             "real" => Kind::Real,
+            "batch" => Kind::Batch,
             _ => bail!("no such load: {word}"),
         })
     }
@@ -41,22 +48,40 @@ impl Kind {
     fn status(self) -> &'static [u8] {
         match self {
             Kind::Unusable => b"400",
-            Kind::Plain | Kind::Real => b"200",
+            Kind::Plain | Kind::Real | Kind::Batch => b"200",
         }
+    }
+
+    /// What a good answer ends with.
+    fn ending(self) -> &'static [u8] {
+        match self {
+            Kind::Batch => b"\"refused\":0}",
+            Kind::Plain | Kind::Unusable | Kind::Real => b"",
+        }
+    }
+
+    /// Commands in a request.
+    fn commands(self) -> u64 {
+        if self == Kind::Batch { IN_BATCH } else { 1 }
     }
 }
 
-/// Part `load`. Options: `kind port data spread from count warm connections`; of the `count`
-/// requests the first `warm` are not measured. Reports commands, nanoseconds, median and 99th
+/// Part `load`. Options: `kind port data spread from count warm connections per_s`; of the `count`
+/// commands the first `warm` are not measured. With `per_s` the requests begin evenly, that many a second, else
+/// each connection asks as soon as it has its answer. Reports commands, nanoseconds, median and 99th
 /// percentile of the time of a request in nanoseconds.
 pub(crate) fn run(options: &Options) -> Result<()> {
     let kind = Kind::parse(options.text("kind")?)?;
     let port = u16::try_from(options.number("port", 0)?)?;
     let count = options.number("count", 10_000)?;
-    let warm = usize::try_from(options.number("warm", 0)?)?;
+    let warm = usize::try_from(options.number("warm", 0)? / kind.commands())?;
     let connections = usize::try_from(options.number("connections", 64)?)?;
     let limit = Duration::from_secs(options.number("limit_s", 30)?);
     let requests = Arc::new(requests(kind, options, count)?);
+    let pace = match options.number("per_s", 0)? {
+        0 => Duration::ZERO,
+        rate => Duration::from_nanos(1_000_000_000 / rate),
+    };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
@@ -65,15 +90,15 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         for _ in 0..connections {
             let stream = TcpStream::connect(("127.0.0.1", port)).await?;
             stream.set_nodelay(true)?;
-            streams.push(Connection::new(stream, kind.status()));
+            streams.push(Connection::new(stream, kind));
         }
-        let (streams, _, _) = drive(streams, &requests, 0..warm, limit).await?;
+        let (streams, _, _) = drive(streams, &requests, 0..warm, limit, pace).await?;
         let all = warm..requests.spans.len();
-        let (_, taken, mut times) = drive(streams, &requests, all, limit).await?;
+        let (_, taken, mut times) = drive(streams, &requests, all, limit, pace).await?;
         times.sort_unstable();
         println!(
             "commands={} nanos={} p50_ns={} p99_ns={}",
-            times.len(),
+            u64::try_from(times.len())? * kind.commands(),
             taken.as_nanos(),
             percentile(&times, 50),
             percentile(&times, 99)
@@ -102,12 +127,15 @@ fn requests(kind: Kind, options: &Options, count: u64) -> Result<Requests> {
         Some(SigningKey::new(&secret))
     };
     let spread = Spread::parse(options.text("spread").unwrap_or("many"));
-    for n in from..from.saturating_add(count) {
+    let each = kind.commands();
+    for n in (from..from.saturating_add(count)).step_by(usize::try_from(each)?) {
         let start = made.bytes.len();
-        match &signer {
-            None => made.bytes.extend_from_slice(
-                b"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\n\r\n",
-            ),
+        let request = match &signer {
+            None => "POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\n\r\n".to_owned(),
+            Some(key) if kind == Kind::Batch => {
+                let body = batch((n..n.saturating_add(each)).map(step), spread);
+                signed(key, "/api/v1/batch", "application/json", &body)?
+            }
             Some(key) => {
                 let next = step(n);
                 let body = if kind == Kind::Real {
@@ -115,18 +143,27 @@ fn requests(kind: Kind, options: &Options, count: u64) -> Result<Requests> {
                 } else {
                     without_durations(next, spread)
                 };
-                let target = format!("/nami/v1/{}", next.event.as_str());
-                made.bytes
-                    .extend_from_slice(signed(key, &target, &body)?.as_bytes());
+                signed(key, &target(next), "application/xml", &body)?
             }
-        }
+        };
+        made.bytes.extend_from_slice(request.as_bytes());
         made.spans.push(start..made.bytes.len());
     }
     Ok(made)
 }
 
-/// A document as a signed request.
-pub(crate) fn signed(key: &SigningKey, target: &str, body: &str) -> Result<String> {
+fn target(step: Step) -> String {
+    format!("/nami/v1/{}", step.event.as_str())
+}
+
+/// The body of a batch.
+fn batch(steps: impl Iterator<Item = Step>, spread: Spread) -> String {
+    let commands = steps.map(|step| json!({"path": target(step), "body": document(step, spread)}));
+    json!({"commands": commands.collect::<Vec<_>>()}).to_string()
+}
+
+/// A body as a signed request.
+pub(crate) fn signed(key: &SigningKey, target: &str, media: &str, body: &str) -> Result<String> {
     let idempotency_key = Uuid::now_v7().to_string();
     let request = OutgoingRequest {
         method: "POST",
@@ -140,7 +177,7 @@ pub(crate) fn signed(key: &SigningKey, target: &str, body: &str) -> Result<Strin
     let mut text = String::with_capacity(2048);
     write!(
         text,
-        "POST {target} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/xml\r\n\
+        "POST {target} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: {media}\r\n\
          Content-Length: {}\r\nIdempotency-Key: {idempotency_key}\r\nContent-Digest: {}\r\n\
          Signature-Input: {}\r\nSignature: {}\r\n\r\n{body}",
         body.len(),
@@ -158,6 +195,7 @@ async fn drive(
     requests: &Arc<Requests>,
     range: std::ops::Range<usize>,
     limit: Duration,
+    pace: Duration,
 ) -> Result<(Vec<Connection>, Duration, Vec<u64>)> {
     let next = Arc::new(AtomicUsize::new(range.start));
     let whole = Stopwatch::start();
@@ -165,7 +203,7 @@ async fn drive(
         .into_iter()
         .map(|mut connection| {
             let (next, requests) = (Arc::clone(&next), Arc::clone(requests));
-            let end = range.end;
+            let (first, end) = (range.start, range.end);
             tokio::spawn(async move {
                 let mut times = Vec::new();
                 loop {
@@ -175,6 +213,10 @@ async fn drive(
                     }
                     let span = requests.spans.get(n).cloned().context("no such request")?;
                     let bytes = requests.bytes.get(span).context("no such request")?;
+                    if !pace.is_zero() {
+                        let due = pace.saturating_mul(u32::try_from(n.saturating_sub(first))?);
+                        tokio::time::sleep(due.saturating_sub(whole.elapsed())).await;
+                    }
                     let own = Stopwatch::start();
                     connection.ask(bytes).await?;
                     times.push(u64::try_from(own.elapsed().as_nanos())?);
@@ -196,16 +238,16 @@ struct Connection {
     stream: TcpStream,
     buffer: Vec<u8>,
     filled: usize,
-    expected: &'static [u8],
+    kind: Kind,
 }
 
 impl Connection {
-    fn new(stream: TcpStream, expected: &'static [u8]) -> Self {
+    fn new(stream: TcpStream, kind: Kind) -> Self {
         Self {
             stream,
             buffer: vec![0; 16 << 10],
             filled: 0,
-            expected,
+            kind,
         }
     }
 
@@ -224,10 +266,10 @@ impl Connection {
         self.filled = 0;
         loop {
             self.stream.readable().await?;
-            let room = self
-                .buffer
-                .get_mut(self.filled..)
-                .context("too long an answer")?;
+            if self.filled == self.buffer.len() {
+                self.buffer.resize(self.filled * 2, 0);
+            }
+            let room = self.buffer.get_mut(self.filled..).unwrap_or_default();
             match self.stream.try_read(room) {
                 Ok(0) => bail!("the server closed the connection"),
                 Ok(read) => self.filled += read,
@@ -236,7 +278,8 @@ impl Connection {
             }
             let got = self.buffer.get(..self.filled).unwrap_or_default();
             if is_whole(got)? {
-                if got.get(9..12) != Some(self.expected) {
+                let is_good = got.get(9..12) == Some(self.kind.status());
+                if !is_good || !got.ends_with(self.kind.ending()) {
                     bail!("answered: {}", String::from_utf8_lossy(got));
                 }
                 return Ok(());

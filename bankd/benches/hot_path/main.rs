@@ -9,13 +9,17 @@
 //! | `c` | a plain ledger loop of the bench's own, 64 commands in a commit |
 //! | `e` | the daemon, end to end, durable, 64 connections |
 //! | `e_single` | the same with one command in a commit |
+//! | `half` | the time of a command while 64 connections ask at half of the rate of `e` |
+//! | `batch` | the same commands, 500 in each request to `/api/v1/batch` |
+//! | `pg` | reserve and charge as bare functions in `PostgreSQL`, by `pgbench` (needs `BANK_SHARED`) |
+//! | `size` | how much the database grows for a job of `e` |
 //! | `gold` | a reserve over the Gold gateway, against one over the scheduler's route, a connection each |
 //! | `pages` | `e` beside 50 open pages, each of which is loaded again every 30 s, against `e` without them |
 //! | `liens` | a reserve on an account with 10,000 open liens, against one with 10 |
 //!
 //! Whatever serves runs on core 0 and whatever asks on core 1, each in a process of its own. Every
 //! round measures everything once; the figures are medians over the rounds. Options after `--`:
-//! `rounds=3 seconds=3 commands=40000 only=plain,h,l,c,e,single,hot,liens,disk,script,gold,pages`.
+//! `rounds=3 seconds=3 commands=40000 only=plain,h,l,c,e,half,batch,size,single,hot,liens,disk,script,gold,pages,pg`.
 
 mod daemon;
 mod disk;
@@ -27,6 +31,7 @@ mod open_liens;
 mod open_pages;
 mod place;
 mod plain_ledger;
+mod postgresql;
 mod product_ledger;
 mod report;
 mod rounds;
@@ -39,6 +44,10 @@ use document::Spread;
 use place::Options;
 use std::path::Path;
 use std::time::Duration;
+
+/// The daemon's allocator, so that the ledger in-process allocates as it does there.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1).peekable();

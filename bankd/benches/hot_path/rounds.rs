@@ -6,7 +6,7 @@ use crate::figure::Figure;
 use crate::open_pages::OpenPages;
 use crate::place::{LOAD_CORE, Options, Place, Report, SERVER_CORE, run_part};
 use crate::report::Figures;
-use crate::{script, seed};
+use crate::{postgresql, script, seed};
 use anyhow::Result;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -118,7 +118,29 @@ impl Bench<'_> {
         if self.wants("pages") {
             self.beside_pages(figures)?;
         }
+        if self.wants("batch") {
+            figures.add("batch", self.batch()?);
+        }
+        if self.wants("pg") {
+            postgresql::run(&self.place, self.seconds, figures)?;
+        }
         Ok(())
+    }
+
+    /// Batches, over as many connections as they have use for.
+    fn batch(&self) -> Result<Figure> {
+        let data = self.place.copy_of(&self.many, "batch")?;
+        let server = Server::bank(&data, 256)?;
+        let load = Load {
+            kind: "batch",
+            count: self.commands,
+            warm: 2000,
+            connections: 2,
+            ..Load::of(&server, &data)
+        };
+        let report = load.run()?;
+        server.stop()?;
+        rate(&report)
     }
 
     /// The load without and with open pages, on one server.
@@ -206,6 +228,7 @@ impl Bench<'_> {
     /// Many connections, then one.
     fn end_to_end(&self, figures: &mut Figures) -> Result<()> {
         let data = self.place.copy_of(&self.many, "many")?;
+        let before_all = seed::bytes(&data)?;
         let server = Server::bank(&data, 256)?;
         // Before the counters are read: what warms up is not measured.
         let warm = Load {
@@ -221,21 +244,42 @@ impl Bench<'_> {
         };
         let report = load.run()?;
         let after = server.counted()?;
-        figures.add("e", rate(&report)?);
+        let rate = rate(&report)?;
+        figures.add("e", rate);
         let commits = Figure::whole(after.commits - before.commits);
         let commands = Figure::whole(after.commands - before.commands);
         figures.add("commits_per_command", commits.over(commands));
+        let mut from = 2000 + self.commands;
         let single = Load {
             count: SINGLE_FILE,
             warm: 100,
-            from: 2000 + self.commands,
+            from,
             connections: 1,
             ..Load::of(&server, &data)
         };
         let report = single.run()?;
+        from += SINGLE_FILE;
         figures.add("p50_ms", Figure::ms(report.number("p50_ns")?));
         figures.add("p99_ms", Figure::ms(report.number("p99_ns")?));
-        server.stop()
+        if self.wants("half") {
+            let half = Load {
+                count: self.commands,
+                warm: 2000,
+                from,
+                per_s: rate.floor() / 2,
+                ..Load::of(&server, &data)
+            };
+            let report = half.run()?;
+            from += self.commands;
+            figures.add("half_p99_ms", Figure::ms(report.number("p99_ns")?));
+        }
+        server.stop()?;
+        if self.wants("size") {
+            let grown = seed::bytes(&data)?.saturating_sub(before_all);
+            let mib = Figure::whole((grown * 1_000_000) >> 20);
+            figures.add("mib_per_million_jobs", mib.over(Figure::whole(from / 2)));
+        }
+        Ok(())
     }
 
     fn hot(&self) -> Result<Figure> {
@@ -305,6 +349,8 @@ struct Load<'a> {
     count: u64,
     warm: u64,
     connections: u64,
+    /// Requests that begin in a second; 0: as soon as a connection is free.
+    per_s: u64,
     limit: Duration,
 }
 
@@ -319,6 +365,7 @@ impl<'a> Load<'a> {
             count: 0,
             warm: 0,
             connections: CONNECTIONS,
+            per_s: 0,
             limit: Duration::from_secs(30),
         }
     }
@@ -333,6 +380,7 @@ impl<'a> Load<'a> {
             ("count", self.count.to_string()),
             ("warm", self.warm.to_string()),
             ("connections", self.connections.to_string()),
+            ("per_s", self.per_s.to_string()),
             ("limit_s", self.limit.as_secs().to_string()),
         ];
         run_part(LOAD_CORE, "load", &options)

@@ -64,6 +64,17 @@ pub(crate) fn open(data: &Path) -> Result<SqliteStore> {
     Ok(SqliteStore::open(&data.join("bank.db"), Policy::default())?)
 }
 
+/// Bytes of the pages that a stopped bank's database uses.
+pub(crate) fn bytes(data: &Path) -> Result<u64> {
+    let connection = rusqlite::Connection::open(data.join("bank.db"))?;
+    let number = |name: &str| -> Result<u64> {
+        let found: i64 = connection.pragma_query_value(None, name, |row| row.get(0))?;
+        Ok(u64::try_from(found)?)
+    };
+    let used = number("page_count")?.saturating_sub(number("freelist_count")?);
+    Ok(used.saturating_mul(number("page_size")?))
+}
+
 /// A step as the command that the daemon makes of its document.
 pub(crate) fn made(step: Step, spread: Spread) -> Result<Made> {
     let text = document(step, spread);

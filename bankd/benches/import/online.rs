@@ -140,7 +140,7 @@ fn reserves(options: &Options) -> Result<()> {
                     job: next.fetch_add(1, Ordering::Relaxed),
                 };
                 let text = document(step, Spread::Many);
-                let request = load::signed(&key, "/nami/v1/reserve", &text)?;
+                let request = load::signed(&key, "/nami/v1/reserve", "application/xml", &text)?;
                 let own = Stopwatch::start();
                 connection.ask(request.as_bytes(), &mut answer)?;
                 times.push(u64::try_from(own.elapsed().as_nanos())?);
