@@ -17,8 +17,7 @@ use axum::extract::{Query, State};
 use axum::http::HeaderValue;
 use axum::response::Response;
 use bank_api::nami::Line;
-use bank_core::command::Command;
-use bankd_ledger::writer::{IdempotencyKey, Render, Reply, Submission, SubmitError, Summary, Turn};
+use bankd_ledger::writer::{IdempotencyKey, Reply, Submission, SubmitError, Summary, Turn};
 use bankd_nami::{Document, DocumentError, Event, ReadOptions, read_each, require};
 use bankd_services::Services;
 use bankd_store::answer::{Answer, Media};
@@ -191,9 +190,8 @@ async fn run(
         charge_duration: services.nami.charge_duration.into(),
         trusts_amounts: services.nami.trust_asserted_amount,
     };
-    let several = documents.len() > 1;
-    let last = documents.len().saturating_sub(1);
-    if several && caller.turn.as_ref().is_some_and(Turn::is_of_whole) {
+    let count = documents.len();
+    if count > 1 && caller.turn.as_ref().is_some_and(Turn::is_of_whole) {
         let text = "all_or_nothing: a document has one object";
         return lines(&[Line::error("bad_request", text)]);
     }
@@ -209,13 +207,20 @@ async fn run(
         let Ok(made) = command::of(document, event, &setting) else {
             return lines(&[Line::error("internal", "no randomness for a TID")]);
         };
-        let submission = submission(caller, made.command, made.render, (index, several));
         let submission = Submission {
-            key: submission.key.filter(|_| made.is_stored),
+            command: made.command,
+            caller: caller.caller.clone(),
+            key: caller
+                .key
+                .as_ref()
+                .filter(|_| made.is_stored)
+                .map(|key| key_of(key, index, count)),
+            request_id: caller.request_id.clone(),
             dry_run: parameters.dry_run,
+            render: made.render,
+            fingerprint: String::new(),
             // Whatever comes next in the request comes behind the last object.
-            turn: submission.turn.filter(|_| index == last),
-            ..submission
+            turn: caller.turn.clone().filter(|_| index + 1 == count),
         };
         match services.submit(submission).await {
             Ok(Reply::Fresh { answer, summary }) => {
@@ -243,29 +248,12 @@ async fn run(
     output.whole()
 }
 
-/// The submission of an object at its position; of several, each has a key of its own.
-fn submission(
-    caller: &Authenticated,
-    command: Command,
-    render: Render,
-    (index, several): (usize, bool),
-) -> Submission {
-    let own = |key: &IdempotencyKey| {
-        if several {
-            key.part(index + 1)
-        } else {
-            key.clone()
-        }
-    };
-    Submission {
-        command,
-        caller: caller.caller.clone(),
-        key: caller.key.as_ref().map(own),
-        request_id: caller.request_id.clone(),
-        dry_run: false,
-        render,
-        fingerprint: String::new(),
-        turn: caller.turn.clone(),
+/// The key of an object at its position; of several, each has a key of its own.
+fn key_of(key: &IdempotencyKey, index: usize, count: usize) -> IdempotencyKey {
+    if count > 1 {
+        key.part(index + 1)
+    } else {
+        key.clone()
     }
 }
 
