@@ -342,7 +342,12 @@ pub struct Shown {
     pub operators: Vec<String>,
     /// The attribute.
     pub name: String,
+    /// The name of the column in the answer, if it has another one: `Sum(Charge)=Total`.
+    pub alias: Option<String>,
 }
+
+/// Longest alias of a column, in bytes.
+const ALIAS_MAX: usize = 64;
 
 /// The columns of `Show`.
 ///
@@ -356,8 +361,16 @@ pub fn shown(text: &str) -> Result<Vec<Shown>, Mistake> {
 fn column(text: &str) -> Result<Shown, Mistake> {
     let wrong = || {
         let what = format!("Show: {text:?} is no column");
-        Mistake::new(what).hint("columns are Name or Sum(Name), with commas between them")
+        Mistake::new(what)
+            .hint("columns are Name, Sum(Name) or Sum(Name)=Alias, with commas between them")
     };
+    let (text, alias) = match text.split_once('=') {
+        Some((column, alias)) => (column.trim_end(), Some(alias.trim())),
+        None => (text, None),
+    };
+    if alias.is_some_and(|alias| alias.len() > ALIAS_MAX || !is_alias(alias)) {
+        return Err(wrong());
+    }
     let mut operators = Vec::new();
     let mut rest = text;
     while let Some((operator, inner)) = rest.split_once('(') {
@@ -379,5 +392,12 @@ fn column(text: &str) -> Result<Shown, Mistake> {
     Ok(Shown {
         operators,
         name: name.to_owned(),
+        alias: alias.map(str::to_owned),
     })
+}
+
+/// A letter first, then letters, digits and `_`.
+fn is_alias(text: &str) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    text.starts_with(|c: char| c.is_ascii_alphabetic()) && text.chars().all(fits)
 }

@@ -1,6 +1,9 @@
 //! Gold's commands that create, modify and delete, and `goldsh`, against the real daemon.
 
+use std::collections::BTreeSet;
+
 use super::gold::{bank, begins, exits, prints, run};
+use crate::harness::{shared_folder, skip};
 
 #[test]
 fn records_are_created_modified_and_deleted() {
@@ -159,6 +162,16 @@ fn the_shell_of_gold_queries_and_changes() {
             0,
             "Amy\n",
         ),
+        (
+            "goldsh User Query Name==amy Show:=\"Name=Login,CommonName=Person\"",
+            0,
+            "Login Person\n----- ------\namy   Amy\n",
+        ),
+        (
+            "goldsh Project Query Name==chem Show:=\"Count(Name)=Projects\"",
+            0,
+            "Projects\n--------\n1\n",
+        ),
     ] {
         exits(&bank, line, exit, expected);
     }
@@ -168,6 +181,11 @@ fn the_shell_of_gold_queries_and_changes() {
             77,
             "An operator was expected ((Name)).\n",
         ),
+        (
+            "goldsh User Query Show:=\"Name=\"",
+            77,
+            "The selection is malformed (Name=).\n",
+        ),
         ("goldsh Nope Query", 185, "Nope is not a valid object\n"),
         ("goldsh Project", 78, "An action must be specified.\n"),
     ] {
@@ -175,5 +193,45 @@ fn the_shell_of_gold_queries_and_changes() {
         assert_eq!((ran.exit, ran.stderr.as_str()), (exit, message), "{line}");
         assert_eq!(ran.stdout, "", "{line}");
     }
+    let show = "Show:=GroupBy(Active)=InUse,Count(Name)=Projects";
+    let found = bank
+        .0
+        .json(&["query", "Project", "Query", "Name==chem", show]);
+    assert_eq!(found["columns"][0]["name"], "InUse", "{found}");
+    assert_eq!(found["columns"][1]["name"], "Projects", "{found}");
     bank.0.verify();
+}
+
+/// Every command of Gold's clients that the specification or the captured calls name has a link.
+#[test]
+fn every_command_of_golds_clients_has_a_link() {
+    let Some(shared) = shared_folder() else {
+        return skip("shared", "no list of Gold's commands");
+    };
+    let (_bank, links) = bank();
+    let linked: BTreeSet<String> = std::fs::read_dir(&links)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    let mut named = BTreeSet::new();
+    // The first column of the table of commands; Gold's daemon is none of them.
+    let table = std::fs::read_to_string(shared.join("spec/ledger.md")).unwrap();
+    for line in table.lines().filter(|line| line.starts_with("| g")) {
+        let first = line.split('|').nth(1).unwrap();
+        let words = first.split(|c: char| !c.is_ascii_lowercase());
+        let is_command = |word: &&str| word.len() > 3 && word.starts_with('g') && *word != "goldd";
+        named.extend(words.filter(is_command).map(str::to_owned));
+    }
+    let captured = shared.join("spec/gold-captures/gold22-clients.txt");
+    let captured = std::fs::read_to_string(captured).unwrap();
+    let titles = captured
+        .lines()
+        .filter_map(|line| line.strip_prefix("### "));
+    named.extend(titles.filter_map(|title| {
+        let word = title.split_whitespace().next()?;
+        word.starts_with('g').then(|| word.to_owned())
+    }));
+    assert!(named.len() > 38, "{named:?}");
+    let missing: Vec<&String> = named.difference(&linked).collect();
+    assert!(missing.is_empty(), "{missing:?}");
 }

@@ -214,23 +214,25 @@ fn subject(value: &str, is_join: bool) -> (&str, &str) {
     parts.unwrap_or(("", value))
 }
 
-/// `Show:=Name,Sort(Id)`: columns of the answer.
+/// `Show:=Name,Sort(Id),Sum(Amount)=Total`: columns of the answer.
 fn shown(mut request: Request, list: &str) -> Result<Request, Fault> {
-    for column in list.split(',').map(str::trim) {
+    for whole in list.split(',').map(str::trim) {
+        let (column, alias) = whole.split_once('=').unwrap_or((whole, ""));
         let parts = match column.split_once('(') {
             Some((operator, rest)) => rest.strip_suffix(')').map(|name| (operator, name)),
             None => Some(("", column)),
         };
         let is_sound = |(operator, name): &(&str, &str)| {
             let is_name = !name.is_empty() && name.chars().all(|c| is_word(c) || c == '.');
-            is_name && operator.chars().all(is_word)
+            let is_aliased = column.len() == whole.len() || !alias.is_empty();
+            is_name && is_aliased && [operator, alias].iter().all(|o| o.chars().all(is_word))
         };
         let Some((operator, name)) = parts.filter(is_sound) else {
-            let line = format!("The selection is malformed ({column}).");
+            let line = format!("The selection is malformed ({whole}).");
             return Err(Fault::predicate(line));
         };
         let (object, name) = name.split_once('.').unwrap_or(("", name));
-        request = request.get_of(object, name, operator, "");
+        request = request.get_of(object, name, operator, alias);
     }
     Ok(request)
 }

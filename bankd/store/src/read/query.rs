@@ -2,11 +2,12 @@
 //! of `catalogue` and no tables, in the view of whoever asks.
 //!
 //! [`Plan::read`] takes a text apart (`words`), finds what its names mean and of what kind its values
-//! are (`plan`, `names`), and makes one statement of it in which every value is bound and every name is one of
+//! are (`plan`, `names`, `columns`), and makes one statement of it in which every value is bound and every name is one of
 //! the catalogue's (`compile`); [`Plan::run`] asks it, and sums exactly what is to be summed (`sums`).
 //! Nothing that a caller wrote becomes a part of the statement.
 
 mod catalogue;
+mod columns;
 mod compile;
 mod declared;
 mod names;

@@ -9,9 +9,7 @@ use bank_api::query::{self as written, Comparison, Condition, Op, Setting, Term,
 
 use super::catalogue::{Attribute, Kind, Object, Seen};
 use super::declared::may_see;
-use super::names::{
-    OPTIONS, Sum, check_pattern, check_sum, flag, near, operator, today, unknown_option, within,
-};
+use super::names::{OPTIONS, Sum, check_pattern, flag, near, today, unknown_option, within};
 use super::values::Values;
 use super::{
     COLUMNS_MAX, Column, LIMIT_DEFAULT, LIMIT_MAX, Mistake, OFFSET_MAX, Sight, objects,
@@ -247,7 +245,7 @@ impl Plan {
     }
 
     /// The attribute of a name, with or without its object.
-    fn field(&self, name: &str) -> Result<Field, Mistake> {
+    pub(super) fn field(&self, name: &str) -> Result<Field, Mistake> {
         let (object, short) = match name.split_once('.') {
             Some((object, short)) => (Some(object), short),
             None => (None, name),
@@ -333,101 +331,6 @@ impl Plan {
         }
         Ok(())
     }
-
-    fn take_columns(&mut self, text: &str) -> Result<(), Mistake> {
-        let shown = written::shown(text)?;
-        let mut order = Vec::new();
-        for one in &shown {
-            let operators: Vec<&str> = one
-                .operators
-                .iter()
-                .map(|o| operator(o))
-                .collect::<Result<_, _>>()?;
-            let (sorts, rest) = match operators.as_slice() {
-                ["Sort", rest @ ..] => (Some(false), rest),
-                ["Tros", rest @ ..] => (Some(true), rest),
-                rest => (None, rest),
-            };
-            let operator = match rest {
-                [] => None,
-                [one] => Some(*one),
-                _ => {
-                    let what = "Show: only Sort and Tros take another operator inside";
-                    return Err(Mistake::new(what).hint("as in Tros(Sum(Amount))"));
-                }
-            };
-            self.grouped |= operator.is_some();
-            let column = self.take_column(&one.name, operator)?;
-            order.extend(sorts.map(|falls| (column, falls)));
-        }
-        self.order = order;
-        let mut grouped: Vec<usize> = Vec::new();
-        for one in &shown {
-            if one
-                .operators
-                .iter()
-                .any(|o| o.eq_ignore_ascii_case("GroupBy"))
-            {
-                let field = self.field(&one.name)?;
-                grouped.extend(self.plain(field));
-            }
-        }
-        let plain = |at: &usize| self.columns.get(*at).is_some_and(|c| c.sum.is_none());
-        let mut loose = (0..self.columns.len()).filter(plain);
-        if let (true, Some(at)) = (self.grouped, loose.find(|at| !grouped.contains(at))) {
-            let name = self.columns.get(at).map_or("", |c| c.column.name.as_str());
-            let what = format!("Show: {name} is neither summed up nor grouped by");
-            return Err(Mistake::new(what).hint(format!("add GroupBy({name}), or leave it out")));
-        }
-        Ok(())
-    }
-
-    /// The column that shows an attribute as it is.
-    fn plain(&self, field: Field) -> Option<usize> {
-        self.columns.iter().position(|c| {
-            let same =
-                |f: &Field| f.object == field.object && f.attribute.name == field.attribute.name;
-            c.sum.is_none() && c.field.as_ref().is_some_and(same)
-        })
-    }
-
-    /// The number of the column; one attribute is shown once, however often it is named.
-    fn take_column(&mut self, name: &str, operator: Option<&str>) -> Result<usize, Mistake> {
-        let sum = operator.and_then(Sum::named);
-        let field = if name == "*" && operator == Some("Count") {
-            None
-        } else {
-            Some(self.field(name)?)
-        };
-        let kind = field.map_or(Kind::Whole, |f| f.attribute.kind);
-        if let (Some(sum), Some(operator)) = (sum, operator) {
-            check_sum(sum, kind, operator, name)?;
-        }
-        let several = self.objects.len() > 1;
-        let own = field.and_then(|f| {
-            let object = self.objects.get(f.object)?;
-            Some(title(object, f.attribute, several))
-        });
-        let own = own.unwrap_or_else(|| "*".to_owned());
-        let name = match (sum, operator) {
-            (Some(_), Some(operator)) => format!("{operator}({own})"),
-            _ => own,
-        };
-        if let Some(at) = self.columns.iter().position(|c| c.column.name == name) {
-            return Ok(at);
-        }
-        let kind = if sum == Some(Sum::Count) {
-            Kind::Whole
-        } else {
-            kind
-        };
-        self.columns.push(Output {
-            column: Column { name, kind },
-            field,
-            sum,
-        });
-        Ok(self.columns.len().saturating_sub(1))
-    }
 }
 
 impl Test {
@@ -483,7 +386,7 @@ fn find_objects(
     Ok(found)
 }
 
-fn title(object: &Object, attribute: &Attribute, several: bool) -> String {
+pub(super) fn title(object: &Object, attribute: &Attribute, several: bool) -> String {
     if several {
         format!("{}.{}", object.name, attribute.name)
     } else {

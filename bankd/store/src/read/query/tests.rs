@@ -207,6 +207,21 @@ fn sums_are_exact_beyond_64_bits_and_averages_are_rounded_half_to_even() {
         bank.lines(by),
         ["chem|401|2|250000000000000", "bio|100|1|4000000000000000"]
     );
+    let plan = read(
+        "Job Query Show:='GroupBy(Project)=Group, Tros(Sum(Billed)) = Total,Sum(Billed)'",
+        &all(),
+    );
+    let names: Vec<String> = plan
+        .unwrap()
+        .columns()
+        .into_iter()
+        .map(|c| c.name)
+        .collect();
+    assert_eq!(names, ["Group", "Total", "Sum(Billed)"]);
+    assert_eq!(
+        bank.lines("Job Query Show:='GroupBy(Project)=Group,Tros(Sum(Billed))=Total'"),
+        ["chem|401", "bio|100"]
+    );
     let none = "Job Query Job==x Show:=Count(Id),Sum(Billed),Max(Job),Average(Billed)";
     assert_eq!(bank.lines(none), ["0|0|-|-"]);
     assert!(
@@ -289,6 +304,12 @@ fn mistakes_say_what_is_wrong_and_what_there_is() {
             "GroupBy(Name)",
         ),
         ("Account Query Show:=Sum(Amount", "is no column", ""),
+        ("Account Query Show:='Name=1st'", "is no column", "Alias"),
+        (
+            "Account Query Show:='Name=A,Amount=A'",
+            "two columns have the name A",
+            "another alias",
+        ),
         (
             "Account Query Limmit:=3",
             "no option",
