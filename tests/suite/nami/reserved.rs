@@ -5,7 +5,7 @@ use crate::export::sums::{agree_exactly, last};
 use crate::harness::{Bank, Setup, T0};
 
 /// A document about the reservation `class.1` of chemistry, about seconds after T0.
-fn reservation(processors: i64, from: i64, to: i64) -> String {
+pub(super) fn reservation(processors: i64, from: i64, to: i64) -> String {
     let times = times(processors, from, to);
     format!(
         "<Reservation><ObjectID>class.1</ObjectID><Account>chemistry</Account>{times}</Reservation>"
@@ -13,7 +13,7 @@ fn reservation(processors: i64, from: i64, to: i64) -> String {
 }
 
 /// A document about a job of it; the name of the reservation is in the element `by`.
-fn job(id: &str, by: &str, (processors, from, to): (i64, i64, i64)) -> String {
+pub(super) fn job(id: &str, by: &str, (processors, from, to): (i64, i64, i64)) -> String {
     let times = times(processors, from, to);
     format!(
         "<Job><JobID>{id}</JobID><User>amy</User><Account>chemistry</Account><{by}>class.1</{by}>{times}</Job>"
@@ -28,7 +28,7 @@ fn times(processors: i64, from: i64, to: i64) -> String {
     )
 }
 
-fn bank() -> Bank {
+pub(super) fn bank() -> Bank {
     let bank = Setup::new().chemistry(1_000_000).start();
     let charge = "--reservation-charge";
     bank.bank_ok(&["machine", "set", "colony", charge, "reported"]);
@@ -36,16 +36,27 @@ fn bank() -> Bank {
     bank
 }
 
-fn end(bank: &Bank, document: &str) {
+pub(super) fn end(bank: &Bank, document: &str) {
     bank.script("end", document.as_bytes()).expect(0, "");
 }
 
 /// The number in the first column of a query.
-fn number(bank: &Bank, sql: &str) -> i64 {
+pub(super) fn number(bank: &Bank, sql: &str) -> i64 {
     bank.query(sql)[0][0].parse().unwrap()
 }
 
-const BILLED: &str = "SELECT sum(billed) FROM instance WHERE object_type = 'reservation'";
+/// All that was billed, and what it would be by other rates.
+fn replayed(bank: &Bank, rates: &[&str]) -> [i64; 2] {
+    let all = ["rate", "test", "--replay", "last-90-days"];
+    let answer = bank.json(&[&all[..], rates].concat());
+    ["billed", "proposed"].map(|name| {
+        let total = &answer["replay"]["total"];
+        total[name].as_str().unwrap().parse().unwrap()
+    })
+}
+
+pub(super) const BILLED: &str =
+    "SELECT sum(billed) FROM instance WHERE object_type = 'reservation'";
 
 #[test]
 fn every_order_of_documents_gives_the_same_charge() {
@@ -81,6 +92,9 @@ fn every_order_of_documents_gives_the_same_charge() {
         let (core_seconds, charged) = agree_exactly(&bank);
         assert_eq!(core_seconds, charged, "{order:?}");
         assert_eq!(core_seconds, i128::from(idle + jobs) * 1000);
+        assert_eq!(replayed(&bank, &[]), [1, 1].map(|n| n * (idle + jobs)));
+        let double = ["--rate", "VBR Processors 2"];
+        assert_eq!(replayed(&bank, &double), [1, 2].map(|n| n * (idle + jobs)));
         bank.verify();
     }
 }

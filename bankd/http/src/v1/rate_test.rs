@@ -6,13 +6,13 @@ use bank_api::v1::{RateTest, RateTested, Replay, ReplayRow, TestedPrice};
 use bank_core::amount::Amount;
 use bank_core::decimal::Decimal;
 use bank_core::directory::Directory;
-use bank_core::exact::to_amount;
+use bank_core::exact::{Fraction, to_amount};
 use bank_core::price::{Named, Once, Price, Priced, itemise, price, priced_from};
 use bank_core::rate::Rate;
 use bank_core::refusal::Refusal;
 use bank_core::rules;
 use bank_core::time::{Seconds, TEN_YEARS_S, Timestamp};
-use bank_core::usage::Usage;
+use bank_core::usage::{IdleTime, Usage};
 use bankd_ledger::access::right::Right;
 use bankd_store::read::usage::{self, UsedRow};
 
@@ -271,10 +271,16 @@ async fn replay(call: &Call, request: &RateTest, proposed: &[Rate]) -> Result<Re
 }
 
 fn count(directory: &Directory, rates: &[Rate], row: &UsedRow, tally: &mut Tally) -> Option<()> {
-    let from = row.at.minus(row.seconds);
+    let idle = row.usage.idle.map(|idle| Idle::of(row, idle));
+    let (usage, from, seconds, at) = if let Some(idle) = &idle {
+        (&idle.reserved, idle.from, idle.seconds, idle.from)
+    } else {
+        let at = priced_from(row.at, row.seconds, row.opened);
+        (&row.usage, row.at.minus(row.seconds), row.seconds, at)
+    };
     let priced = Priced {
-        usage: &row.usage,
-        duration: row.seconds,
+        usage,
+        duration: seconds,
         machine: directory.machine_named(&row.machine).map(|m| m.id),
         machine_name: &row.machine,
         named: Named {
@@ -282,11 +288,14 @@ fn count(directory: &Directory, rates: &[Rate], row: &UsedRow, tally: &mut Tally
             project: &row.project,
             group: &row.group,
         },
-        at: priced_from(row.at, row.seconds, row.opened),
+        at,
         from,
     };
     tally.whose = (row.project.clone(), row.user.clone());
-    let exact = price(&priced, rates)?;
+    let mut exact = price(&priced, rates)?;
+    if let Some(idle) = &idle {
+        exact.metered = idle.part(exact.metered)?;
+    }
     tally.charges += 1;
     tally.billed = tally.billed.checked_add(row.amount.0.into())?;
     tally.metered = tally.metered.checked_add(exact.metered)?;
@@ -294,6 +303,52 @@ fn count(directory: &Directory, rates: &[Rate], row: &UsedRow, tally: &mut Tally
     tally.whole |= row.is_first;
     tally.last = exact;
     Some(())
+}
+
+/// The idle part of a reservation that a charge or a correction counted.
+struct Idle {
+    /// What the reservation held.
+    reserved: Usage,
+    from: Timestamp,
+    seconds: Seconds,
+    /// Idle processor-seconds, in billionths: below zero if they were taken back.
+    processor_seconds: i128,
+}
+
+impl Idle {
+    fn of(row: &UsedRow, idle: IdleTime) -> Idle {
+        let length = Seconds(row.seconds.0.saturating_abs());
+        let (from, seconds) = match idle.span {
+            Some((from, to)) => (from, Seconds(to.seconds().saturating_sub(from.seconds()))),
+            None => (row.at.minus(length), length),
+        };
+        Idle {
+            reserved: Usage {
+                counted: None,
+                idle: None,
+                ..row.usage.clone()
+            },
+            from,
+            seconds,
+            processor_seconds: row.usage.processor_seconds(row.seconds),
+        }
+    }
+
+    /// Its part of the price of all reserved time: every quantity counts in proportion to idle processors. Without
+    /// processors there is no idle part, and the reservation counts whole, once.
+    fn part(&self, whole: i128) -> Option<i128> {
+        let processors = self.reserved.processors.unwrap_or_default().billionths();
+        let all = processors.checked_mul(self.seconds.0.into())?;
+        if all == 0 {
+            return Some(if self.processor_seconds == 0 {
+                whole
+            } else {
+                0
+            });
+        }
+        let part = Fraction::new(self.processor_seconds, all)?.times(Fraction::whole(whole))?;
+        part.numerator().checked_div(part.denominator())
+    }
 }
 
 /// Number of charges, their sum, and their sum by the tested rates.
