@@ -43,13 +43,15 @@ impl Authority {
     }
 
     /// The same for so many days from now; below zero, one that is over.
-    pub(super) fn issue_for(&self, name: &str, subject: &str, days: i32) {
-        fs::write(
-            self.path("extensions"),
-            "subjectAltName=DNS:localhost,IP:127.0.0.1\n\
-             extendedKeyUsage=serverAuth,clientAuth\n",
-        )
-        .unwrap();
+    pub(crate) fn issue_for(&self, name: &str, subject: &str, days: i32) {
+        self.issue_at(name, subject, days, "DNS:localhost,IP:127.0.0.1");
+    }
+
+    /// The same for hosts, as in `DNS:other.example`.
+    pub(crate) fn issue_at(&self, name: &str, subject: &str, days: i32, hosts: &str) {
+        let extensions =
+            format!("subjectAltName={hosts}\nextendedKeyUsage=serverAuth,clientAuth\n");
+        fs::write(self.path("extensions"), extensions).unwrap();
         self.openssl(&format!(
             "req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -utf8 -keyout {name}.key \
              -out {name}.csr -subj {subject}"

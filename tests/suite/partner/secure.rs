@@ -12,13 +12,13 @@ use super::world::{World, job, name};
 use crate::auditor::authority::Authority;
 use crate::harness::{T0, until};
 
-/// The port of a TLS server with the certificate of `localhost`, which gives each request to an address.
-fn secured(authority: &Authority, to: String) -> u16 {
-    let chain: Vec<_> = CertificateDer::pem_file_iter(authority.path("server.pem"))
+/// The port of a TLS server with a certificate, which gives each request to an address.
+fn secured(authority: &Authority, name: &str, to: String) -> u16 {
+    let chain: Vec<_> = CertificateDer::pem_file_iter(authority.path(&format!("{name}.pem")))
         .unwrap()
         .map(Result::unwrap)
         .collect();
-    let key = PrivateKeyDer::from_pem_file(authority.path("server.key")).unwrap();
+    let key = PrivateKeyDer::from_pem_file(authority.path(&format!("{name}.key"))).unwrap();
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = rustls::ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
@@ -82,7 +82,7 @@ fn a_partner_is_reached_over_tls() {
     let other = Authority::new().unwrap();
     let mut world = World::new(2, &[]);
     let (project, partner) = (format!("chemistry@{}", name(1)), name(1));
-    let port = secured(&authority, world.banks[1].tcp());
+    let port = secured(&authority, "server", world.banks[1].tcp());
     let ca = world.banks[0].folder().join("partners.pem");
     // First the CA of somebody else.
     fs::copy(other.path("ca.pem"), &ca).unwrap();
@@ -119,6 +119,55 @@ fn a_partner_is_reached_over_tls() {
     });
     world.banks[0]
         .script("charge", &job("Moab.2", &project, 100))
+        .expect(0, "");
+    world.settle();
+}
+
+/// A certificate that is over or of another host, and a server without TLS: no question and no charge goes out.
+#[test]
+fn a_partner_without_a_good_certificate_is_not_asked() {
+    let Some(authority) = Authority::new() else {
+        return;
+    };
+    authority.issue_for("over", "/CN=localhost", -1);
+    authority.issue_at("other", "/CN=other", 30, "DNS:other.example");
+    let mut world = World::new(2, &[]);
+    let (project, partner) = (format!("chemistry@{}", name(1)), name(1));
+    let there = world.banks[1].tcp();
+    let port = |name: &str| secured(&authority, name, there.clone());
+    let (over, other, good) = (port("over"), port("other"), port("server"));
+    let (_, plain) = there.rsplit_once(':').unwrap();
+    let ca = authority.path("ca.pem");
+    let bank = &mut world.banks[0];
+    bank.stop();
+    let file = ca.to_str().unwrap();
+    assert!(bank.start_with(&[("BANKD_PARTNERS_CA", file)]));
+    world.open_all();
+    let bank = &world.banks[0];
+    let reserve = |id: &str| {
+        let own = ["reserve", id, "--wall", "100", "--procs", "1", "-u", "amy"];
+        bank.bank(&[&own[..], &["-m", "colony", "-A", &project]].concat())
+    };
+    let at = |port: &str| {
+        let url = format!("https://localhost:{port}");
+        bank.bank_ok(&["partner", "set", &partner, "--url", &url]);
+    };
+    let before = world.banks[1].transactions();
+    for port in [&over.to_string(), &other.to_string(), plain] {
+        at(port);
+        let ran = reserve(&format!("Moab.{port}"));
+        assert_ne!(ran.exit, 0, "{port}: {}", ran.stdout);
+        assert!(ran.stderr.contains("cannot be reached"), "{}", ran.stderr);
+    }
+    assert_eq!(world.banks[1].transactions(), before);
+    assert!(world.banks[1].held().is_empty());
+    at(&good.to_string());
+    until("the reserve is accepted", || {
+        (reserve("Moab.good").exit == 0).then_some(())
+    });
+    world.banks[0].set_clock(T0 + 1000);
+    world.banks[0]
+        .script("charge", &job("Moab.good", &project, 100))
         .expect(0, "");
     world.settle();
 }
