@@ -3,6 +3,7 @@
 mod broken;
 mod databases;
 mod gold;
+mod killed;
 mod mysql;
 mod others;
 mod server;

@@ -1,10 +1,10 @@
 //! Moab Accounting Manager, Slurm and the plain set.
 
 use super::{balances, folder, moved, new_bank};
+use crate::harness::Bank;
 
-#[test]
-fn lists_of_moab_accounting_manager_move_in() {
-    let mut bank = new_bank();
+/// Lists of Moab Accounting Manager.
+pub(super) fn mam_lists(bank: &Bank) -> String {
     let files = [
         (
             "users.csv",
@@ -37,7 +37,26 @@ fn lists_of_moab_accounting_manager_move_in() {
             "Name,Value,Amount\nProcessors,,1/s\nQualityOfService,high,*2\n",
         ),
     ];
-    let lists = folder(&bank, "mam", &files);
+    folder(bank, "mam", &files)
+}
+
+/// A dump of associations, and their usage.
+pub(super) fn slurm_files(bank: &Bank) -> [String; 2] {
+    let dump = "Cluster - 'colony':Fairshare=1\nParent - 'root'\n\
+        Account - 'science':Description='sciences':Organization='uni':GrpTRESMins=cpu=100000\n\
+        Parent - 'science'\nAccount - 'chem':GrpTRESMins=cpu=1000\nAccount - 'bio':Description='biology'\n\
+        Parent - 'chem'\nUser - 'amy':DefaultAccount='chem':Coordinator='chem'\n\
+        Parent - 'bio'\nUser - 'bob':DefaultAccount='bio'\n";
+    let usage = "ClusterName=colony Account=science UserName= ID=2 GrpTRESMins=cpu=100000(1500)\n\
+        ClusterName=colony Account=chem UserName= ID=3 GrpTRESMins=cpu=1000(253)\n";
+    let files = folder(bank, "slurm", &[("dump.cfg", dump), ("assoc.txt", usage)]);
+    [format!("{files}/dump.cfg"), format!("{files}/assoc.txt")]
+}
+
+#[test]
+fn lists_of_moab_accounting_manager_move_in() {
+    let mut bank = new_bank();
+    let lists = mam_lists(&bank);
     let done = moved(&bank.bank(&["migrate", "mam", &lists, "--tz", "UTC", "--yes"]));
     assert!(done.contains("charged 124.5 (1 charged)"), "{done}");
     assert_eq!(balances(&bank), ["grant 875.500 100.000 50.000"]);
@@ -61,15 +80,7 @@ fn lists_of_moab_accounting_manager_move_in() {
 #[test]
 fn limits_of_slurm_move_in() {
     let mut bank = new_bank();
-    let dump = "Cluster - 'colony':Fairshare=1\nParent - 'root'\n\
-        Account - 'science':Description='sciences':Organization='uni':GrpTRESMins=cpu=100000\n\
-        Parent - 'science'\nAccount - 'chem':GrpTRESMins=cpu=1000\nAccount - 'bio':Description='biology'\n\
-        Parent - 'chem'\nUser - 'amy':DefaultAccount='chem':Coordinator='chem'\n\
-        Parent - 'bio'\nUser - 'bob':DefaultAccount='bio'\n";
-    let usage = "ClusterName=colony Account=science UserName= ID=2 GrpTRESMins=cpu=100000(1500)\n\
-        ClusterName=colony Account=chem UserName= ID=3 GrpTRESMins=cpu=1000(253)\n";
-    let files = folder(&bank, "slurm", &[("dump.cfg", dump), ("assoc.txt", usage)]);
-    let (dump, usage) = (format!("{files}/dump.cfg"), format!("{files}/assoc.txt"));
+    let [dump, usage] = slurm_files(&bank);
     moved(&bank.bank(&["migrate", "slurm", &dump, "--usage", &usage, "--yes"]));
     assert_eq!(
         balances(&bank),
