@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 pub(super) const APPLICATION_ID: i32 = 0x6261_6e6b;
 
 /// Every migration, the first with number 1.
-const MIGRATIONS: [&str; 43] = [
+const MIGRATIONS: [&str; 44] = [
     include_str!("../../../schema/sqlite/0001_ledger.sql"),
     include_str!("../../../schema/sqlite/0002_accounts.sql"),
     include_str!("../../../schema/sqlite/0003_reversal.sql"),
@@ -53,10 +53,11 @@ const MIGRATIONS: [&str; 43] = [
     include_str!("../../../schema/sqlite/0041_request.sql"),
     include_str!("../../../schema/sqlite/0042_idle_time.sql"),
     include_str!("../../../schema/sqlite/0043_blocks.sql"),
+    include_str!("../../../schema/sqlite/0044_undone.sql"),
 ];
 
 /// The last migration that changed the rollup format: a bank of an earlier version is backfilled.
-const ROLLUPS: i64 = 43;
+const ROLLUPS: i64 = 44;
 
 /// The schema version that this program reads and writes.
 pub(super) fn current_version() -> i64 {

@@ -247,7 +247,9 @@ impl Rollups {
         let stays = was.project == now.facts.project
             && was.user == now.facts.user
             && was.account == now.account.map(|account| account.0);
-        if is_plain && stays && !self.is_finished(connection, id)? {
+        // A job of which every charge was undone is not counted, and counts again from its next charge on.
+        let only_grows = is_plain && stays && !charged::ends_with_undo(connection, &was)?;
+        if only_grows && !self.is_finished(connection, id)? {
             let account = charged::account_of(connection, &was, &first)?;
             return Ok(Some(Touched::Grown {
                 id,

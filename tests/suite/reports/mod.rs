@@ -17,6 +17,7 @@ mod scheduled;
 mod screens;
 mod started;
 mod tables;
+mod undone;
 mod used;
 mod zones;
 

@@ -204,16 +204,15 @@ pub(crate) fn each_part(
         let used = charge.used(factors, &subject.machine, began);
         visit(&key, &subject, &first, Part::Used(used, sign))?;
     }
-    visit(
-        &key,
-        &subject,
-        &first,
-        Part::Job(subject.job(&first.charge)),
-    )
+    if !is_undone(&chain) {
+        let job = Part::Job(subject.job(&first.charge));
+        visit(&key, &subject, &first, job)?;
+    }
+    Ok(())
 }
 
 /// The jobs as which rollups count an instance: those of its finished uses, else the one of its charges. None before
-/// its first charge.
+/// its first charge, and none if all of its charges are undone.
 pub(crate) fn jobs_of(connection: &Connection, id: i64) -> Result<Vec<Presence>, Error> {
     let Some(subject) = Subject::read(connection, id)? else {
         return Ok(Vec::new());
@@ -231,10 +230,24 @@ pub(crate) fn jobs_of(connection: &Connection, id: i64) -> Result<Vec<Presence>,
             found.push(finished.job());
         }
     }
-    if found.is_empty() {
+    if found.is_empty() && !is_undone(&chain(connection, subject.last_usage)?) {
         found.push(subject.job(&first.charge));
     }
     Ok(found)
+}
+
+/// Whether the last usage row of an instance takes an earlier one back, or corrects one: all of its charges may be
+/// undone.
+pub(crate) fn ends_with_undo(connection: &Connection, subject: &Subject) -> Result<bool, Error> {
+    let Some(last) = subject.last_usage else {
+        return Ok(false);
+    };
+    let sql = "SELECT t.reverses IS NOT NULL OR t.corrects IS NOT NULL
+               FROM usage u JOIN tx t ON t.id = u.tx WHERE u.id = ?1";
+    let found = connection
+        .prepare_cached(sql)?
+        .query_row([last], |r| r.get(0));
+    Ok(found.optional()?.unwrap_or(false))
 }
 
 /// The sums of all charges of an instance, by the account that paid and the names in its entries.
@@ -292,6 +305,20 @@ fn chain(connection: &Connection, last: Option<i64>) -> Result<BTreeMap<i64, Vec
         found.entry(charge.tx).or_default().push(charge);
     }
     Ok(found)
+}
+
+/// Whether every charge of an instance is undone. Corrections of idle time are no charges.
+fn is_undone(chain: &BTreeMap<i64, Vec<Charge>>) -> bool {
+    let mut sums: BTreeMap<i64, i64> = BTreeMap::new();
+    let is_correction = |charge: &Charge| charge.usage.idle.is_some_and(|idle| idle.span.is_some());
+    for (charge, sign) in standing(chain) {
+        if is_correction(charge) {
+            continue;
+        }
+        let own = sums.entry(charge.id).or_default();
+        *own = own.saturating_add(if sign == Sign::Plus { 1 } else { -1 });
+    }
+    !sums.values().any(|sum| *sum > 0)
 }
 
 /// The rows whose use counts, with their signs. Rows of a reversal have the opposite sign of the
