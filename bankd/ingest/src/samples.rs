@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use bank_core::ids::NAME_BYTES_MAX;
 use serde_json::value::RawValue;
 
 use super::json::Object;
@@ -72,10 +73,16 @@ impl<'a> Series<'a> {
         self.noted("cf_project_id")
     }
 
+    /// A value that is no usable name counts as missing, so mappings, reports and exports have the same name.
     fn noted(&self, name: &str) -> Option<String> {
         let ways = ["annotation_", "label_", ""];
-        ways.iter()
-            .find_map(|way| self.label(&format!("{way}{name}")))
+        let usable = |way: &&str| {
+            let clean = known(&self.label(&format!("{way}{name}"))?)?;
+            let clean = clean.trim();
+            let fits = !clean.is_empty() && clean.len() <= NAME_BYTES_MAX;
+            fits.then(|| clean.to_owned())
+        };
+        ways.iter().find_map(usable)
     }
 
     /// The value of a label.

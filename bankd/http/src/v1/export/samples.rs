@@ -2,6 +2,7 @@
 
 use bank_api::v1::ExportQuery;
 use bank_core::decimal::Decimal;
+use bank_core::ids::NAME_BYTES_MAX;
 use bank_core::refusal::Refusal;
 use bank_core::usage::kept;
 use bankd_emit::samples::Samples;
@@ -87,6 +88,7 @@ fn write(page: &mut Making, wanted: &Wanted, part: &PodPart) {
 /// them, and without limits the requests.
 fn samples(row: &PodRow, step: i64) -> Option<Samples<'_>> {
     let text = |name| kept::value(&row.more, name).filter(|value| !value.is_empty());
+    let usable = |name| text(name).filter(|value| value.len() <= NAME_BYTES_MAX);
     let number = |name| match text(name) {
         Some(value) => Decimal::parse(value).map(Some),
         None => Some(None),
@@ -99,8 +101,8 @@ fn samples(row: &PodRow, step: i64) -> Option<Samples<'_>> {
     Some(Samples {
         number: row.id,
         cluster: &row.machine,
-        pi: mapped.or(text(kept::CF_PI)).unwrap_or(&row.namespace),
-        project: text(kept::CF_PROJECT).unwrap_or(&row.namespace),
+        pi: mapped.or(usable(kept::CF_PI)).unwrap_or(&row.namespace),
+        project: usable(kept::CF_PROJECT).unwrap_or(&row.namespace),
         namespace: &row.namespace,
         pod: text(kept::POD)?,
         start: row.start,
