@@ -284,8 +284,7 @@ impl Ledger for Book {
             view.refused = wanted.and_then(|_| self.refused.get(key).copied());
         }
         if let Some(machine) = &need.charges_on {
-            let mut charged = self.instances.values().filter(|i| i.last_usage.is_some());
-            view.machine_charged = charged.any(|i| i.key.machine == *machine);
+            view.machine_charged = self.is_charged(machine);
         }
         if let Some(identity) = &need.identity {
             self.add_known(identity, &mut view);
@@ -399,10 +398,10 @@ impl Ledger for Book {
         let already = chunk.reports.iter().map(|report| {
             let key = report.request.key();
             let identity = report.identity();
-            let (source, id) = (identity.source, identity.id);
+            let (source, id) = (identity.source.clone(), identity.id.clone());
             let known = self.uses.get(&(source, id, identity.start));
             Already {
-                known: known.map(|known| known.known(&identity.record)),
+                known: known.map(|known| known.known(&identity)),
                 has_instance: self.is_used(&key),
                 others: {
                     let mut others = self.others_of(&key);
@@ -412,12 +411,8 @@ impl Ledger for Book {
             }
         });
         let already = already.collect();
-        let is_charged = |machine: &&String| {
-            let mut all = self.instances.values();
-            all.any(|i| i.key.machine == **machine && i.last_usage.is_some())
-        };
-        let charged = unclaimed.iter().filter(is_charged).cloned().collect();
-        Ok((already, charged))
+        let charged = unclaimed.iter().filter(|machine| self.is_charged(machine));
+        Ok((already, charged.cloned().collect()))
     }
 
     fn append(&mut self, effects: &Effects) -> Result<(), Infallible> {

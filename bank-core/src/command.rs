@@ -42,7 +42,7 @@ pub use record::{RecordAction, RecordChange};
 pub use registry::{AddCycle, MergeUser, SetAccount, SetCycle, SetKey, SetMember, SetRate};
 
 pub use scope::Scope;
-pub use usage::{AsNamed, HISTORY, Identity, UsageReport};
+pub use usage::{AsNamed, HISTORY, Identity, SAMPLED, UsageReport};
 
 /// A command. What it does not name stays as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use super::Book;
 use crate::command::Identity;
 use crate::effects::{OtherUse, UseRow};
-use crate::model::{Instance, InstanceKey};
+use crate::model::{Instance, InstanceKey, ObjectType};
 use crate::need::{INSTANCES_MAX, Need};
 use crate::reconcile::is_same_id;
 use crate::view::View;
@@ -54,13 +54,22 @@ impl Book {
         }
     }
 
+    /// Whether a job was charged on a machine.
+    pub(super) fn is_charged(&self, machine: &str) -> bool {
+        let mut jobs = self
+            .instances
+            .values()
+            .filter(|i| i.key.object_type == ObjectType::Job && i.last_usage.is_some());
+        jobs.any(|i| i.key.machine == machine)
+    }
+
     /// The finished use of an identity, and its instance.
     pub(super) fn add_known(&self, identity: &Identity, view: &mut View) {
         let Identity {
             source, id, start, ..
         } = identity.clone();
         let known = self.uses.get(&(source, id, start));
-        view.known = known.map(|known| known.known(&identity.record));
+        view.known = known.map(|known| known.known(identity));
         let instance = view.known.as_ref().and_then(|known| known.instance);
         let missing = instance.filter(|id| view.instances.iter().all(|i| i.id != *id));
         let found = missing.and_then(|id| self.instances.get(&id.0));

@@ -31,7 +31,7 @@ pub struct UsageReport {
     /// The first host of the use, if its source reports one. Not part of the comparison of records.
     pub host: Option<String>,
     /// Further statements of its source about a job, with the attributes that reports and exports need, as
-    /// [`crate::usage::kept::kept`] writes them. Not part of the comparison of records.
+    /// [`crate::usage::kept::kept`] writes them. Of these, only the reservation is compared.
     pub more: Option<String>,
     /// Flags of its reader, such as `repaired sampled`.
     pub flags: String,
@@ -42,6 +42,11 @@ pub struct UsageReport {
     /// counts with this amount, no money moves in any mode, and it is no other source's use.
     pub charged_before: Option<Amount>,
 }
+
+/// The flag of a use that samples show.
+pub const SAMPLED: &str = "sampled";
+/// The flag of a use whose source has no number of its cores.
+const CORES_UNKNOWN: &str = "cores-unknown";
 
 /// The word for [`UsageReport::charged_before`] in place of a charge policy.
 pub const HISTORY: &str = "history";
@@ -66,6 +71,22 @@ pub struct Identity {
     pub start: Timestamp,
     /// Its whole content now, as [`UsageReport::canonical`] writes it.
     pub record: String,
+    /// The reservation that it names; empty for none.
+    pub reservation: String,
+}
+
+impl Identity {
+    /// Whether a stored record, of which `more` was kept, names the same reservation. A record that names none
+    /// leaves a job in its reservation, so it differs from no other.
+    pub fn is_in_reservation_of(&self, more: Option<&str>) -> bool {
+        self.reservation.is_empty() || self.reservation == reservation(more)
+    }
+}
+
+/// The reservation in kept statements about a job; empty for none.
+fn reservation(more: Option<&str>) -> &str {
+    let named = more.and_then(|more| kept::value(more, kept::RESERVATION));
+    named.unwrap_or_default()
 }
 
 impl UsageReport {
@@ -82,10 +103,17 @@ impl UsageReport {
             end: facts.end,
             requested: facts.wall,
             processors: facts.usage.processors,
+            may_lack_processors: self.is_of_samples(),
             nodes: facts.usage.nodes,
             exit_code: facts.exit_code,
             figures: Cow::Borrowed(&self.figures),
         }
+    }
+
+    /// Whether samples are all that is known of it, so that it has no resource that they do not state.
+    fn is_of_samples(&self) -> bool {
+        let mut flags = self.flags.split(' ');
+        flags.any(|flag| matches!(flag, SAMPLED | CORES_UNKNOWN))
     }
 
     /// The account as the source names it; empty where it names none.
@@ -134,11 +162,25 @@ impl UsageReport {
             id: self.request.object_id.clone(),
             start: self.incarnation(),
             record: self.canonical(),
+            reservation: self.reservation().to_owned(),
         }
     }
 
-    /// All statements of its source, as one text: two records are equal if their texts are. Names from
-    /// mapping rules are not included: a change of a rule does not make another record.
+    /// The reservation that it names; empty for none.
+    pub fn reservation(&self) -> &str {
+        reservation(self.more.as_deref())
+    }
+
+    /// Whether it repeats an earlier report of its use: equal texts, and the same reservation if it names one.
+    pub fn repeats(&self, earlier: &UsageReport) -> bool {
+        let own = self.reservation();
+        let is_there = own.is_empty() || own == earlier.reservation();
+        is_there && self.canonical() == earlier.canonical()
+    }
+
+    /// All statements of its source, as one text: two records are equal if their texts are, and if the later
+    /// one names no other reservation ([`UsageReport::repeats`]). The name is not in the text, whose digests
+    /// are stored. Names from mapping rules are not included: a change of a rule does not make another record.
     pub fn canonical(&self) -> String {
         let (request, figures) = (&self.request, &self.figures);
         let facts = &request.facts;

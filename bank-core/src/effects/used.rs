@@ -2,7 +2,7 @@
 
 use super::Charged;
 use crate::amount::Amount;
-use crate::command::{HISTORY, UsageReport};
+use crate::command::{HISTORY, Identity, UsageReport};
 use crate::ids::{AllocationId, InstanceId, TxId};
 use crate::model::InstanceKey;
 use crate::refusal::Refusal;
@@ -111,13 +111,14 @@ impl UseRow {
     }
 
     /// As stored, for the comparison with a new record.
-    pub fn known(&self, record: &str) -> KnownUse {
+    pub fn known(&self, identity: &Identity) -> KnownUse {
         KnownUse {
             source: self.report.source.clone(),
             key: self.report.request.key(),
             project: self.project().to_owned(),
             user: self.user().to_owned(),
-            is_same: self.report.canonical() == record,
+            is_same: self.report.canonical() == identity.record
+                && identity.is_in_reservation_of(self.report.more.as_deref()),
             revision: self.revision,
             became: self.became,
             policy: self.policy.to_owned(),

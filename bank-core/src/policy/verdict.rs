@@ -17,6 +17,8 @@ pub struct Finished<'a> {
     pub requested: Option<Seconds>,
     /// Its processors.
     pub processors: Option<Decimal>,
+    /// Whether it can have none: what samples of a pod do not state, it does not have.
+    pub may_lack_processors: bool,
     /// Its nodes.
     pub nodes: Option<Decimal>,
     /// Its exit code.
@@ -130,9 +132,14 @@ fn quantity(metric: Metric, job: &Finished<'_>, used: Seconds) -> Option<Quantit
     let one = Decimal::whole(1);
     let blocked = figures.blocked_processors.filter(|p| *p > Decimal::ZERO);
     let whole = blocked.filter(|_| figures.dedicated);
-    // Pods have parts of a processor. A job without a number, or with none, has one.
+    // Pods have parts of a processor, or only memory. A job without a number, or with none, has one.
     let known = whole.or(job.processors).filter(|p| *p > Decimal::ZERO);
-    let own = Fraction::of(known.unwrap_or(one));
+    let least = if job.may_lack_processors {
+        Decimal::ZERO
+    } else {
+        one
+    };
+    let own = Fraction::of(known.unwrap_or(least));
     let counted = |processors: Fraction, metric| Quantity {
         processors,
         seconds: used,

@@ -200,7 +200,9 @@ impl<'a> Taking<'a> {
         }
         let who = self.whos.of(report, record.names, self.ctx);
         // A use in the shadow totals stays there, in any present mode (decisions.md 44).
-        if stood.is_none() && (!who.mode.is_shadow() || record.already.has_instance) {
+        let needs_instance =
+            || record.already.has_instance || report::uses_reservation(report, machine);
+        if stood.is_none() && (!who.mode.is_shadow() || needs_instance()) {
             return Ok(Err(Fate::Alone));
         }
         if machine.is_some_and(|m| m.source.is_none()) && !matches!(verdict, Verdict::Unused(_)) {
@@ -288,7 +290,7 @@ impl<'a> Taking<'a> {
         let seen = record.comes_again.then(|| self.seen.get(&key));
         if let Some(seen) = seen.flatten() {
             let row = seen.row.and_then(|row| self.rows.get(row)).ok_or(())?;
-            let is_same = report.canonical() == row.report.canonical();
+            let is_same = report.repeats(&row.report);
             return Ok(Some(Before {
                 is_same,
                 became: row.became,

@@ -1,7 +1,7 @@
 //! One report of finished usage: its machine, the source that charges it, and its times.
 
 use crate::command::UsageReport;
-use crate::model::Machine;
+use crate::model::{Machine, ReservationCharge};
 use crate::refusal::Refusal;
 use crate::time::Seconds;
 use crate::view::Context;
@@ -26,6 +26,13 @@ pub(super) fn foreign(
         // A tracked report claims no machine, charged or not: its price moves shadow totals only.
         None => (!report.track && is_charged()).then(|| "its scheduler".to_owned()),
     }
+}
+
+/// Whether the time of a job counts against a reservation that pays for its idle part: rows of time belong to
+/// instances.
+pub(super) fn uses_reservation(report: &UsageReport, machine: Option<&Machine>) -> bool {
+    let is_reported = |m: &Machine| m.reservation_charge == ReservationCharge::Reported;
+    machine.is_some_and(is_reported) && !report.reservation().is_empty()
 }
 
 /// Refuses a report of a use that is not over.

@@ -1,6 +1,6 @@
 //! A reader's job as the command of the ledger.
 
-use bank_core::command::{AsNamed, Request, UsageReport, Whose};
+use bank_core::command::{AsNamed, Request, SAMPLED, UsageReport, Whose};
 use bank_core::decimal::Decimal;
 use bank_core::directory::Directory;
 use bank_core::host;
@@ -133,8 +133,10 @@ fn usage(job: Job, queue: String, qos: String) -> Usage {
         !name.is_empty() && name.len() <= ATTRIBUTE_NAME_MAX && value.len() <= ATTRIBUTE_VALUE_MAX
     };
     let attributes = job.attributes.into_iter().filter(fits).take(ATTRIBUTES_MAX);
+    // A sample without cores states that there are none.
+    let unstated = job.flags.contains(&SAMPLED).then_some(Decimal::ZERO);
     Usage {
-        processors: job.procs.and_then(decimal),
+        processors: job.procs.and_then(decimal).or(unstated),
         nodes: job.nodes.and_then(decimal),
         memory_mb: job.memory_bytes.and_then(megabytes),
         disk_mb: job.disk_bytes.and_then(megabytes),

@@ -53,7 +53,7 @@ pub(super) fn write_shortage(connection: &Connection, row: &Shortage) -> Result<
 
 const COLUMNS: &str = "s.name, u.object_id, u.machine, u.object_type, u.project, u.revision,
     u.became, u.policy, u.counted, u.instance, u.digest, u.amount, u.allocation,
-    u.refusal, u.user";
+    u.refusal, u.user, u.more";
 
 /// The rows of finished uses that a command needs.
 pub(super) fn add(connection: &Connection, need: &Need, view: &mut View) -> Result<(), Error> {
@@ -86,7 +86,7 @@ fn add_known(connection: &Connection, identity: &Identity, view: &mut View) -> R
     let Some(row) = rows.next()? else {
         return Ok(());
     };
-    let known = read(row, Some(&digest(&identity.record)), &identity.record)?;
+    let known = read(row, Some((&digest(&identity.record), identity)))?;
     let instance = known.instance;
     view.known = Some(known);
     let Some(id) = instance.filter(|id| view.instances.iter().all(|i| i.id != *id)) else {
@@ -135,10 +135,10 @@ pub(super) fn of_chunk(connection: &Connection, chunk: &Chunk) -> Result<Vec<Alr
         let key = (source, &report.request.object_id, report.incarnation().0);
         let mut rows = known.query(key)?;
         if let Some(row) = rows.next()? {
-            let record = report.canonical();
+            let identity = report.identity();
             let checksum = chunk.digests.get(n).copied();
-            let checksum = checksum.unwrap_or_else(|| digest(&record));
-            let known = read(row, Some(&checksum), &record)?;
+            let checksum = checksum.unwrap_or_else(|| digest(&identity.record));
+            let known = read(row, Some((&checksum, &identity)))?;
             if let Some(already) = at(&mut already, chunk, n) {
                 already.known = Some(known);
             }
@@ -362,10 +362,11 @@ fn query(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Whether anything was charged on a machine. Asked while no source has claimed it: the first record
-/// that is charged does.
+/// Whether a job was charged on a machine. Asked while no source has claimed it: the first record that is
+/// charged does. Reservations are charged by their scheduler beside any source.
 pub(super) fn is_charged(connection: &Connection, machine: &str) -> Result<bool, Error> {
-    let sql = "SELECT 1 FROM instance WHERE machine = ?1 AND last_usage IS NOT NULL LIMIT 1";
+    let sql = "SELECT 1 FROM instance WHERE machine = ?1 AND object_type = 'job'
+               AND last_usage IS NOT NULL LIMIT 1";
     Ok(connection.prepare_cached(sql)?.exists([machine])?)
 }
 
@@ -380,16 +381,23 @@ pub(super) fn of_instance(
     );
     let mut statement = connection.prepare_cached(&sql)?;
     let mut rows = statement.query([instance])?;
-    rows.next()?.map(|row| read(row, None, "")).transpose()
+    rows.next()?.map(|row| read(row, None)).transpose()
 }
 
-/// A row in the form that a record with a digest needs; rows of earlier versions contain the text
+/// A row in the form that a new record with its digest needs; rows of earlier versions contain the text
 /// of their record.
-fn read(r: &Row<'_>, checksum: Option<&[u8; 16]>, record: &str) -> Result<KnownUse, Error> {
+fn read(r: &Row<'_>, new: Option<(&[u8; 16], &Identity)>) -> Result<KnownUse, Error> {
     let kind: String = r.get(3)?;
     let became: String = r.get(6)?;
     let stored = r.get_ref(10)?.as_blob().map_err(rusqlite::Error::from)?;
-    let is_same = |checksum: &[u8; 16]| stored == checksum || stored == record.as_bytes();
+    let more = r
+        .get_ref(15)?
+        .as_str_or_null()
+        .map_err(rusqlite::Error::from)?;
+    let is_same = |(checksum, identity): (&[u8; 16], &Identity)| {
+        let is_equal = stored == checksum || stored == identity.record.as_bytes();
+        is_equal && identity.is_in_reservation_of(more)
+    };
     Ok(KnownUse {
         source: r.get(0)?,
         key: InstanceKey {
@@ -398,7 +406,7 @@ fn read(r: &Row<'_>, checksum: Option<&[u8; 16]>, record: &str) -> Result<KnownU
             object_type: codec::word("usage_identity.object_type", &kind, ObjectType::parse)?,
         },
         project: r.get(4)?,
-        is_same: checksum.is_some_and(is_same),
+        is_same: new.is_some_and(is_same),
         revision: r.get(5)?,
         became: codec::word("usage_identity.became", &became, Became::parse)?,
         policy: r.get(7)?,

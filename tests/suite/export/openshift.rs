@@ -204,6 +204,54 @@ fn each_sample_is_a_row_and_the_rows_add_up_to_the_usage_by_pi() {
     }
 }
 
+/// A pod that requests memory only has no cores: none in hours, none in the export, and none in its charge.
+#[test]
+fn a_sample_of_memory_alone_claims_no_cores() {
+    let mut bank = bank("fast");
+    let (folder, _) = path(&bank, "memory");
+    fs::create_dir(&folder).unwrap();
+    let pod = pod("bare-2", "solo");
+    let values = [
+        json!([BEGIN, GIB.to_string()]),
+        json!([BEGIN + STEP, GIB.to_string()]),
+    ];
+    let document = json!({"step_s": STEP, "memory_metrics": [{"metric": pod, "values": values}]});
+    fs::write(folder.join("metrics-2026-01-31.json"), document.to_string()).unwrap();
+    let imported = import(&bank, folder.to_str().unwrap());
+    assert!(imported.contains(": 1 charged"), "{imported}");
+    assert_eq!(by_pi(&bank), [("bare-2".to_owned(), "0".to_owned())].into());
+    let rows = export(&bank, &["xdmod", "--layout", "openshift"]);
+    assert_eq!(summed(&rows), [("bare-2".to_owned(), 0)].into());
+    assert!(
+        rows.contains("|RUNNING|1|0|0|1G|cpu=0,mem=1G,node=1|"),
+        "{rows}"
+    );
+    assert_eq!(bank.figures("p-bare-2").0, 1_000_000);
+    bank.verify();
+}
+
+/// Blanks and control characters are no part of a name, and without a usable name the namespace is the PI.
+#[test]
+fn the_export_has_the_pi_of_reports_whatever_the_annotation_contains() {
+    let long = "x".repeat(257);
+    for (annotation, pi) in [
+        (" amy ", "amy"),
+        ("a\tmy", "amy"),
+        ("\n", "chem-1"),
+        ("(null)", "chem-1"),
+        (long.as_str(), "chem-1"),
+    ] {
+        let mut bank = bank("track");
+        import(&bank, &metrics(&bank, "one", annotation, (WEB, &[])));
+        let rows = export(&bank, &["xdmod", "--layout", "openshift"]);
+        let expected: BTreeMap<_, _> = [(pi.to_owned(), 4_275_000)].into();
+        assert_eq!(summed(&rows), expected, "{annotation:?}");
+        let usage = by_pi(&bank);
+        assert_eq!(usage, [(pi.to_owned(), "4275".to_owned())].into());
+        bank.verify();
+    }
+}
+
 #[test]
 fn an_export_along_a_cursor_has_each_row_once() {
     let mut bank = bank("track");

@@ -5,11 +5,10 @@ use super::ask::{Ask, rate};
 use super::ask_after::{refund, undo};
 use super::bench::{Bench, on_both, on_both_with};
 use super::fixture::time;
-use bank_core::command::{Charge, Command, Request, UsageReport};
+use bank_core::command::{Charge, Command, Request};
 use bank_core::decimal::Decimal;
 use bank_core::directory::Policy;
 use bank_core::model::{InstanceKey, ObjectType};
-use bank_core::policy::{Ended, Figures};
 use bank_core::terms::{Shortfall, Terms};
 use bank_core::time::Seconds;
 use bank_core::usage::kept::RESERVATION;
@@ -99,7 +98,7 @@ pub(super) fn billed(t: &mut Bench<'_>) -> i64 {
     uses.iter().map(|i| i.billed.0 + i.shadow_billed.0).sum()
 }
 
-fn world(t: &mut Bench<'_>) {
+pub(super) fn world(t: &mut Bench<'_>) {
     t.given("F{a=1000000}");
     reported(t);
     t.at("T0+86400");
@@ -415,48 +414,5 @@ fn no_policy_for_a_shortfall_refuses_what_an_undo_leaves_to_pay() {
         t.after([undo(charge)]);
         assert_eq!(billed(t), 57_600);
         t.expect_balance("F", "amount -7200 held 0 balance -7200 available -7200");
-    });
-}
-
-#[test]
-fn finished_uses_name_their_reservation() {
-    on_both(|t| {
-        world(t);
-        t.after([reserved(16, 3600, "T0+3600").ask(true)]);
-        let values = [("source", "slurm:colony".into())];
-        t.admin(Command::set_record("machine", "colony", &values));
-        let report = |end: &str| {
-            let mut request = job("j", 4, 1800, "T0+2700").request;
-            request.event_time = None;
-            request.facts.other = Vec::new();
-            request.facts.start = Some(time("T0+900"));
-            request.facts.end = Some(time(end));
-            Ask::from(Command::Usage(Box::new(UsageReport {
-                source: "slurm:colony".to_owned(),
-                request,
-                figures: Figures {
-                    ended: Ended::Completed,
-                    ..Figures::default()
-                },
-                more: Some(format!("{RESERVATION}=r")),
-                ..UsageReport::default()
-            })))
-        };
-        t.after([report("T0+2700")]);
-        assert_eq!(billed(t), 50_400);
-        // An amended record has another end, a repeat changes nothing.
-        t.after([report("T0+1800"), report("T0+1800")]);
-        assert_eq!(billed(t), 57_600 - 4 * 900);
-        let amended = t.tx("adjust", 1);
-        t.after([undo(amended)]);
-        assert_eq!(billed(t), 50_400);
-        // For another project it is the same time.
-        let Ok(Command::Usage(mut report)) = report("T0+2700").command else {
-            panic!("report() makes finished uses");
-        };
-        report.request.whose.project = Some("Q".to_owned());
-        t.after([Command::Usage(report).into()]);
-        assert_eq!(billed(t), 50_400);
-        assert_eq!(t.tx("adjust", 0), t.ground.journal(0).pop().unwrap().id);
     });
 }

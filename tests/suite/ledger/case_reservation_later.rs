@@ -104,6 +104,7 @@ fn a_finished_reservation_of_nobody_is_charged_to_its_project_later() {
             id: "r".to_owned(),
             start: report.incarnation(),
             record: String::new(),
+            reservation: String::new(),
         };
         t.after([Ask::from(Command::Usage(Box::new(report)))]);
         assert_eq!(billed(t), 50_400);

@@ -38,6 +38,7 @@ fn assign(dice: &mut Dice, now: Timestamp) -> Command {
             id: report.request.object_id.clone(),
             start: report.incarnation(),
             record: String::new(),
+            reservation: String::new(),
         },
         project: project.to_owned(),
         user: None,

@@ -35,6 +35,7 @@ mod case_price;
 mod case_quote;
 mod case_rate;
 mod case_reservation;
+mod case_reservation_collected;
 mod case_reservation_later;
 mod case_shortfall;
 mod case_store;

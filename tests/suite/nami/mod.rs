@@ -18,6 +18,7 @@ mod outage;
 mod quote;
 mod repeats;
 mod reserved;
+mod reserved_collected;
 mod reused;
 mod samples;
 mod several;

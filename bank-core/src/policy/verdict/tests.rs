@@ -28,6 +28,7 @@ fn job(ended: Ended, used: i64, cpu: &str) -> Finished<'static> {
         end: Some(at(used)),
         requested: Some(Seconds(5400)),
         processors: Some(decimal("16")),
+        may_lack_processors: false,
         nodes: Some(decimal("2")),
         exit_code: None,
         figures: Cow::Owned(Figures {
@@ -52,6 +53,18 @@ fn a_job_with_a_negative_time_is_free() {
     for word in ["DEBITALLWC", "DEBITALLCPU", "DEBITREQUESTEDWC"] {
         let verdict = verdict(ChargePolicy::parse(word).unwrap(), &backwards);
         assert_eq!(verdict.unwrap(), Verdict::Free("negative_time"), "{word}");
+    }
+}
+
+/// A job without a number of processors has one; a sample that states none has none.
+#[test]
+fn samples_without_processors_have_none() {
+    for (processors, alone, sampled) in [(None, "100", "0"), (Some("0"), "100", "0")] {
+        let mut job = job(Ended::Unknown, 100, "0");
+        job.processors = processors.map(decimal);
+        assert_eq!(charged("DEBITALLWC", &job), alone);
+        job.may_lack_processors = true;
+        assert_eq!(charged("DEBITALLWC", &job), sampled);
     }
 }
 

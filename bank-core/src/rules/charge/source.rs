@@ -1,14 +1,19 @@
 //! The source that charges a machine's usage, and finished uses as charges (decisions.md 19).
 
 use crate::command::Charge;
-use crate::model::{Instance, Machine};
+use crate::model::{Instance, Machine, ObjectType};
 use crate::rules::same;
 use crate::terms::Whole;
 use crate::view::{Context, View};
 
-/// The source that charges the machine in place of the charge's own.
+/// The source that charges the machine's jobs in place of the charge's own. Reservations are charged by the
+/// documents of their scheduler, since collectors report jobs only.
 pub(super) fn owner<'a>(charge: &Charge, ctx: &Context<'a>) -> Option<&'a str> {
     let own = charge.terms.source.as_ref()?;
+    let of_scheduler = charge.terms.finished.is_none();
+    if of_scheduler && charge.request.object_type == ObjectType::Reservation {
+        return None;
+    }
     let owner = machine(charge, ctx)?.source.as_ref()?;
     (owner != own).then_some(owner)
 }

@@ -71,6 +71,7 @@ fn read(r: &Row<'_>) -> Result<Waiting, Error> {
             id: r.get(2)?,
             start: Timestamp(start),
             record: String::new(),
+            reservation: String::new(),
         },
         format: r.get(4)?,
         end: end.map(Timestamp),
