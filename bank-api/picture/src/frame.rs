@@ -101,7 +101,8 @@ pub(super) type Entry = (Sign, String, String);
 /// The legend from `top` on; gives where it ends.
 pub(super) fn legend(canvas: &mut Canvas, size: &Size, top: i64, entries: &[Entry]) -> i64 {
     let (gap, sign) = (14_000, 26_000);
-    let most = size.width / 2 - sign - gap;
+    // Two long names share a row of a wide drawing; on a telephone a long name has a row of its own.
+    let most = (size.width / 2).max(320_000) - sign - gap;
     let (mut x, mut y) = (EDGE, top);
     for (kind, name, tail) in entries {
         let wide = sign + (width(name) + width(tail)).min(most);

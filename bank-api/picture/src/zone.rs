@@ -27,6 +27,11 @@ impl Zone {
         }
     }
 
+    /// Whether it is UTC by its name, not a zone that has the same offset for a season.
+    pub fn is_utc(self) -> bool {
+        matches!(self, Self::Named(zone) if zone == Tz::UTC)
+    }
+
     /// The offset of this zone at a moment.
     pub fn offset_at(self, us: i64) -> FixedOffset {
         let utc = DateTime::<Utc>::from_timestamp_micros(us)

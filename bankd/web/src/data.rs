@@ -36,6 +36,13 @@ async fn show(visit: Visit, Path(route): Path<String>, RawQuery(query): RawQuery
     let is_csv = query
         .iter()
         .any(|(name, value)| name == "format" && value == "csv");
+    let format = query.iter().find(|(name, _)| name == "format");
+    if let Some((_, other)) =
+        format.filter(|(_, format)| !["csv", "json"].contains(&format.as_str()))
+    {
+        let detail = format!("{other:?} is no format of these rows; they come as json or csv");
+        return Err(Failed::new("bad_request", detail).field("format"));
+    }
     let part = query.iter().find(|(name, _)| name == "part");
     let part = part.map(|(_, part)| part.as_str());
     let is_newest = query.iter().any(|(name, _)| name == "newest");

@@ -18,7 +18,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 use super::failed::{Failed, has};
 use super::layout::dressed;
 use super::request::{Sender, fields, peer, sender};
-use super::target::Target;
+use super::target::{Target, fits};
 use super::visit::{Fields, Visit};
 use super::{
     Web, assets, cookie, data, embedded, layout, oidc, page, pages, people, sign_in, signed,
@@ -57,6 +57,12 @@ async fn frame(State(web): State<Arc<Web>>, request: Request, next: Next) -> Res
     };
     let response = match failed {
         Ok(body) => next.run(Request::from_parts(parts, Body::from(body))).await,
+        // Within its session, the refusal of a form is a page with the navigation.
+        Err(failed) if is_of_page(&parts) => {
+            let mut request = Request::from_parts(parts, Body::empty());
+            request.extensions_mut().insert(failed);
+            next.run(request).await
+        }
         Err(failed) => failed.into_response(),
     };
     secured(dressed(response, None), &web.services.web.embed_sites)
@@ -81,12 +87,21 @@ fn admitted(web: &Web, parts: &Parts) -> Result<(), Failed> {
     Ok(())
 }
 
+/// Whether a request is for a page, which refuses it in its own frame.
+fn is_of_page(parts: &Parts) -> bool {
+    let path = parts.uri.path();
+    let mut rows = pages::rows().into_iter();
+    rows.any(|row| row.method == parts.method && fits(row.path, path))
+}
+
 /// The whole body within its limit.
 async fn whole(body: Body, limit: usize) -> Result<Bytes, Failed> {
     match tokio::time::timeout(BODY_TIME, to_bytes(body, limit)).await {
         Ok(Ok(body)) => Ok(body),
         Ok(Err(_)) => {
-            let detail = format!("a form has at most {limit} bytes (web.body_limit)");
+            let detail = format!(
+                "a form has at most {limit} bytes (web.body_limit). Go back and shorten its entries"
+            );
             Err(Failed::new("too_large", detail))
         }
         Err(_) => Err(Failed::new(
@@ -99,9 +114,16 @@ async fn whole(body: Body, limit: usize) -> Result<Bytes, Failed> {
 /// The layer around every page: its session, its form, and the page of a refusal.
 async fn session(State(web): State<Arc<Web>>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
+    let refused = parts.extensions.remove::<Failed>();
     let is_secure = web.services.web.is_secure();
     let own = cookie::of(&parts.headers, is_secure).map(str::to_owned);
     let found = found(&web, own.as_deref(), &parts).await;
+    if let Some(failed) = refused {
+        let own = found.zip(own);
+        let visit =
+            own.map(|((session, person), own)| Visit::new(&web, session, person, &own, &parts));
+        return dressed(failed.into_response(), visit.as_ref());
+    }
     let is_form = parts.method == Method::POST;
     let form = match body_of(is_form, &parts, body).await {
         Ok(form) => form,

@@ -3,10 +3,12 @@
 use axum::response::{Html, IntoResponse as _, Response};
 use maud::{DOCTYPE, Markup, html};
 
+use super::Nav;
 use super::assets;
 use super::failed::{Failed, with_code};
 use super::parts::{form, hint, period};
-use super::target::Target;
+use super::target::{Target, fits};
+use super::unbroken::unbroken;
 use super::visit::{Fields, Visit};
 
 impl Visit {
@@ -48,8 +50,10 @@ fn page(
     content: &Markup,
     more: &Markup,
 ) -> Response {
+    let place = place(visit);
+    let trail = trail_of(visit, place, trail);
     let body = html! {
-        (header(visit))
+        (header(visit, place))
         @if let Some(at) = visit.parameter("at").filter(|_| visit.at().is_ok()) {
             div .past role="status" {
                 "State of " strong { (at) } " (" (visit.zone().name()) "). "
@@ -59,7 +63,7 @@ fn page(
         main #main tabindex="-1" {
             @if !trail.is_empty() {
                 nav .trail aria-label="Breadcrumb" {
-                    ol { @for (word, target) in trail { li { a href=(target) { (word) } } } }
+                    ol { @for (word, target) in &trail { li { a href=(target) { (word) } } } }
                 }
             }
             h1 { (title) }
@@ -99,11 +103,54 @@ fn document(title: &str, body: &Markup, more: &Markup) -> Html<String> {
             }
         }
     };
-    Html(page.into_string())
+    Html(unbroken(&page.into_string()))
+}
+
+/// The page of the navigation that an address belongs to: the page itself, else one that leads to it.
+fn place(visit: &Visit) -> Option<&Nav> {
+    let path = visit.path.as_str();
+    let seen = |own: &str| {
+        let mut rows = visit.web.nav.iter();
+        rows.find(|row| row.path == own && visit.may(row.right))
+    };
+    let is_below = |row: &&Nav| {
+        let rest = path.strip_prefix(row.path);
+        row.path != "/" && rest.is_some_and(|rest| rest.starts_with('/'))
+    };
+    let mut below = visit.web.below.iter();
+    seen(path)
+        .or_else(|| {
+            let (_, pages) = below.find(|(own, _)| fits(own, path))?;
+            pages.iter().find_map(|own| seen(own))
+        })
+        .or_else(|| {
+            let mut rows = visit.web.nav.iter().filter(|row| visit.may(row.right));
+            rows.find(is_below)
+        })
+}
+
+/// The pages above: that of the navigation first.
+fn trail_of<'t>(
+    visit: &'t Visit,
+    place: Option<&'t Nav>,
+    trail: &[(&'t str, Target)],
+) -> Vec<(&'t str, Target)> {
+    let above = place.filter(|row| row.path != visit.path);
+    let is_there = |row: &&Nav| trail.first().is_some_and(|(word, _)| *word == row.word);
+    let above = above.filter(|row| !is_there(row)).map(|row| {
+        let segments: Vec<&str> = row
+            .path
+            .split('/')
+            .filter(|part| !part.is_empty())
+            .collect();
+        (row.word, visit.link(&segments))
+    });
+    above.into_iter().chain(trail.iter().cloned()).collect()
 }
 
 /// The header: the pages of the person's roles, their name, and the way out.
-fn header(visit: &Visit) -> Markup {
+fn header(visit: &Visit, place: Option<&Nav>) -> Markup {
+    let is_of_person = visit.path.starts_with("/sessions");
     let rows = visit.web.nav.iter().filter(|row| visit.may(row.right));
     let roles = visit.roles.words().replace(',', ", ");
     html! {
@@ -115,14 +162,14 @@ fn header(visit: &Visit) -> Markup {
                     summary { "Pages" }
                     ul {
                         @for row in rows {
-                            @let is_here = row.path == visit.path;
+                            @let is_here = place.is_some_and(|place| place.path == row.path);
                             li { a href=(row.path) aria-current=[is_here.then_some("page")] { (row.word) } }
                         }
                     }
                 }
             }
             div .who {
-                a href="/sessions" title=(visit.session.name) { (visit.session.name) }
+                a href="/sessions" title=(visit.session.name) aria-current=[is_of_person.then_some("page")] { (visit.session.name) }
                 span .roles title=(roles) { (roles) }
                 form method="post" action="/sign-out" {
                     (form::token(visit))
@@ -153,9 +200,9 @@ pub(crate) fn failed(visit: Option<&Visit>, failed: &Failed) -> Response {
             } @else if period::FIELDS.contains(&field) { (period::marked(visit, field)) }
         }
         @if let Some(visit) = visit.filter(|visit| visit.parameter("after").is_some()) {
-            p { a href=(visit.path) { "Show the first rows" } }
+            p .ways { a href=(visit.path) { "Show the first rows" } }
         }
-        p { a href="/" { "To the first page" } }
+        p .ways { a href="/" { "To the first page" } }
     };
     match visit {
         Some(visit) => page(visit, title, &[], &content, &html! {}),
@@ -181,11 +228,40 @@ pub(crate) fn message(failed: &Failed) -> Markup {
                 p { "Check the present state. If these entries are still needed, send the form below, which has them, or a
                     new one." }
             } @else {
-                p { (problem.message()) }
+                p { (hint::words(&problem.message())) }
             }
-            @if let Some(hint) = &problem.hint { p .hint { "hint: " (hint::show(hint)) } }
-            @if let Some(id) = &problem.request_id { p .small { "request " (id) } }
+            (remedy(failed))
         }
+    }
+}
+
+/// The message of a refusal that is about one field of a form: its label leads to the field.
+pub(crate) fn message_at(failed: &Failed, name: &str, label: &str) -> Markup {
+    let problem = failed.problem();
+    if problem.code == "key_reused" {
+        return message(failed);
+    }
+    let detail = problem.detail.as_ref().unwrap_or(&problem.title);
+    let own = [name, &label.to_lowercase()];
+    let found = own
+        .iter()
+        .find_map(|own| detail.strip_prefix(own)?.strip_prefix(": "));
+    let detail = found.unwrap_or(detail);
+    html! {
+        div .message.bad role="alert" {
+            p { a href={ "#" (name) } { (label) } ": " (hint::words(detail)) }
+            (remedy(failed))
+        }
+    }
+}
+
+/// What a person can do after a refusal, and its place in the log.
+fn remedy(failed: &Failed) -> Markup {
+    let problem = failed.problem();
+    let hint = problem.hint.as_deref();
+    html! {
+        @if let Some(hint) = hint.and_then(|hint| hint::show(&problem.code, hint)) { p .hint { "hint: " (hint) } }
+        @if let Some(id) = &problem.request_id { p .small { "request " (id) } }
     }
 }
 

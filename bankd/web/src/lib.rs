@@ -25,6 +25,7 @@ mod request;
 mod sign_in;
 mod signed;
 mod target;
+mod unbroken;
 mod visit;
 mod zone;
 
@@ -53,6 +54,8 @@ pub(crate) struct Web {
     known: Known,
     /// The pages of the navigation.
     nav: Vec<Nav>,
+    /// The pages that are below one of the navigation, with those that lead to them.
+    below: Vec<(&'static str, &'static [&'static str])>,
     /// The paths of pages that show the state at an instant.
     of_past: Vec<&'static str>,
 }
@@ -95,6 +98,7 @@ pub async fn serve(
         oidc,
         known: Known::default(),
         nav: nav(),
+        below: below(),
         of_past: of_past(),
     });
     if let Some(links) = &services.links {
@@ -107,6 +111,15 @@ pub async fn serve(
 fn of_past() -> Vec<&'static str> {
     let all = rows().into_iter().filter(|row| row.takes.contains(&"at"));
     all.map(|row| row.path).collect()
+}
+
+/// The pages that are not in the navigation, with those that lead to them.
+fn below() -> Vec<(&'static str, &'static [&'static str])> {
+    let all = rows().into_iter().filter(|row| !row.below.is_empty());
+    let mut all: Vec<_> = all.map(|row| (row.path, row.below)).collect();
+    // Of two paths that fit an address, the one with fewer names is its page.
+    all.sort_by_key(|(path, _)| path.matches('{').count());
+    all
 }
 
 /// The rows with a word, in their order.

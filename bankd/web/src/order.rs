@@ -10,9 +10,9 @@ use maud::{Markup, html};
 use serde_json::{Map, Value};
 
 use crate::failed::Failed;
-use crate::layout::message;
 use crate::parts::amount::amount;
 use crate::parts::form::{self, Field, Kind, key, keyed, token};
+use crate::parts::hint;
 use crate::parts::table::{Table, amounts, name, words};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
@@ -70,7 +70,7 @@ impl Order<'_> {
             Some(_) => new_key(),
         };
         html! {
-            @if let Some(failed) = failed { (message(failed)) }
+            @if let Some(failed) = failed { (form::refusal(visit, self.fields, failed)) }
             @if !self.lead.is_empty() { p .lead { (self.lead) } }
             form .entry method="post" action=(self.action) {
                 (token(visit)) (keyed(&key))
@@ -87,8 +87,7 @@ impl Order<'_> {
             let text = visit.field(field.name).map(str::trim).unwrap_or_default();
             if text.is_empty() {
                 if field.is_required {
-                    let detail = format!("{}: required", field.label.to_lowercase());
-                    return Err(Failed::new("missing_field", detail).field(field.name));
+                    return Err(Failed::new("missing_field", "required").field(field.name));
                 }
                 continue;
             }
@@ -98,7 +97,7 @@ impl Order<'_> {
                     Failed::new("bad_value", detail).field(field.name)
                 })?),
                 Kind::Time => Value::from(visit.time_of(field.name, text)?),
-                Kind::Words | Kind::Figure | Kind::SignOrWord | Kind::Choice(_) => {
+                Kind::Words | Kind::Figure | Kind::Amount | Kind::SignOrWord | Kind::Choice(_) => {
                     Value::from(text)
                 }
             };
@@ -124,7 +123,7 @@ impl Order<'_> {
                 let _: (u16, Value) = visit.send("POST", tried, &key, &body).await?;
                 html! {
                     div .message role="status" {
-                        p { (failed.problem().message()) }
+                        p { (hint::words(&failed.problem().message())) }
                         p { "Confirm to propose it. It waits until another person approves it." }
                     }
                     (self.facts(visit, &body))
@@ -147,27 +146,19 @@ impl Order<'_> {
         Ok(html! {
             (self.facts(visit, &self.entered(visit)?))
             @for warning in warnings.into_iter().flatten().filter_map(Value::as_str) {
-                div .message { p { (warning) } }
+                div .message { p { (hint::words(warning)) } }
             }
             ((self.more)(visit, answer))
             @for table in &tables { (table) }
         })
     }
 
-    /// The entries. A time is shown in the zone of the page, as it was entered.
+    /// The entries, without what nobody entered.
     fn facts(&self, visit: &Visit, body: &Map<String, Value>) -> Markup {
-        let zone = visit.zone();
-        let shown = |field: &Field<'_>, value: &Value| {
-            let exact = text(value);
-            let short = zone.time(&exact);
-            let is_same = field.kind == Kind::Time && zone.read(&short, 0) == zone.read(&exact, 0);
-            if is_same { short } else { exact }
-        };
-        html! {
-            dl .facts { @for field in self.fields { @if let Some(value) = body.get(field.name) {
-                dt { (field.label) } dd { (shown(field, value)) }
-            } } }
-        }
+        let is_entered = |name: &str| self.fields.iter().any(|field| field.name == name);
+        let entries = body.iter().filter(|(name, _)| is_entered(name));
+        let entries = entries.map(|(name, value)| (name.clone(), value.clone()));
+        html! { dl .facts { (form::facts(visit, self.fields, &entries.collect())) } }
     }
 
     /// The second step, with the entries. Times are instants: the request is the same whenever it is sent.
@@ -181,7 +172,7 @@ impl Order<'_> {
         html! {
             form .entry method="post" action=(self.action) {
                 (token(visit)) (keyed(key))
-                @for (name, value) in body { input type="hidden" name=(name) value=(text(value)); }
+                @for (name, value) in body { input type="hidden" name=(name) value=(form::written(value)); }
                 @if propose { input type="hidden" name="propose" value="true"; }
                 p .actions {
                     button type="submit" name="step" value="confirm" {
@@ -232,13 +223,6 @@ pub(crate) fn nothing(_: &Visit, _: &Value) -> Markup {
 
 fn new_key() -> String {
     uuid::Uuid::new_v4().to_string()
-}
-
-fn text(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
 }
 
 /// The accounts that a command changes, as they are afterwards.

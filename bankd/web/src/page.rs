@@ -34,6 +34,7 @@ impl Unruled {
             path,
             right,
             nav: None,
+            below: &[],
             takes: Vec::new(),
             picture: None,
             handler,
@@ -57,6 +58,8 @@ pub struct Page {
     pub right: Right,
     /// Its word in the navigation, if it is there.
     pub nav: Option<&'static str>,
+    /// The pages of the navigation that lead to it: the first one that a person sees is marked.
+    pub below: &'static [&'static str],
     /// The parameters of its address, beside the zone.
     pub takes: Vec<&'static str>,
     /// What other sites may show of it.
@@ -112,6 +115,12 @@ impl Page {
     /// The fields of a form, which a link can fill in.
     pub(crate) fn takes_fields(self, fields: &[Field<'static>]) -> Self {
         self.takes(fields.iter().map(|field| field.name))
+    }
+
+    /// Where it is, if it is not in the navigation itself and not below the path of a page that is.
+    pub(crate) fn below(mut self, pages: &'static [&'static str]) -> Self {
+        self.below = pages;
+        self
     }
 
     /// Shows it in the navigation of people with its right.

@@ -105,8 +105,13 @@ impl Visit {
 
     /// The same for a field that is required.
     pub(crate) fn needed(&self, name: &str) -> Result<String, Failed> {
-        let missing = || Failed::new("missing_field", format!("{name}: required")).field(name);
+        let missing = || Failed::new("missing_field", "required").field(name);
         self.trimmed(name).ok_or_else(missing)
+    }
+
+    /// The label of the unit of the bank, such as `SU`.
+    pub(crate) fn unit(&self) -> String {
+        self.web.services.writer.directory().bank.unit.clone()
     }
 
     /// The zone of the address.

@@ -37,6 +37,27 @@ impl Zone {
         self.format(text, "%Y-%m-%d %H:%M")
     }
 
+    /// The same with its seconds, if it has any, so that nothing is hidden.
+    pub(crate) fn exact(self, text: &str) -> String {
+        let short = self.time(text);
+        let is_same = self.read(&short, 0) == self.read(text, 0);
+        if is_same {
+            short
+        } else {
+            self.format(text, "%Y-%m-%d %H:%M:%S")
+        }
+    }
+
+    /// A time of the API as people enter it: a day, or a day with a time. Any other text stays.
+    pub(crate) fn entered(self, text: &str) -> String {
+        let read = |text: &str| self.read(text, 0);
+        let short = [self.day(text), self.time(text)];
+        let mut short = short
+            .into_iter()
+            .filter(|short| parse_rfc3339(text).is_some() && read(short) == read(text));
+        short.next().unwrap_or_else(|| text.to_owned())
+    }
+
     /// The day of a time of the API: `2026-10-01`.
     pub(crate) fn day(self, text: &str) -> String {
         self.format(text, "%Y-%m-%d")

@@ -147,6 +147,14 @@ fn an_axis_shows_its_zone() {
 }
 
 #[test]
+fn utc_has_its_name() {
+    let (from, to) = (at("2026-10-05T12:00:00Z"), at("2026-11-05T12:00:00Z"));
+    let title = |zone: &str| Axis::new(from, to, Zone::named(zone).unwrap()).title();
+    assert_eq!(title("UTC"), "time (UTC)");
+    assert_eq!(title("Africa/Abidjan"), "time (+0000)");
+}
+
+#[test]
 fn nothing_in_a_name_is_obeyed() {
     for (text, want) in [
         ("<a href='x'>&\"", "&lt;a href=&#39;x&#39;&gt;&amp;&quot;"),

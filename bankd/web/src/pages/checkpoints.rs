@@ -18,6 +18,7 @@ pub(crate) fn rows() -> Vec<Page> {
     vec![
         Page::get("/checkpoints", show)
             .right(Right::Verify)
+            .below(&["/proof"])
             .takes(["after"]),
     ]
 }
@@ -38,8 +39,7 @@ async fn show(visit: Visit) -> Shown {
         (table(&visit, &list.items, route(Target::data), next))
         p { "Compare with copies that are kept elsewhere: " code { "bankd verify --checkpoint FILE --public-key KEY" } }
     };
-    let above = [("Proof", visit.link(&["proof"]))];
-    Ok(visit.page("Checkpoints", &above, &content))
+    Ok(visit.page("Checkpoints", &[], &content))
 }
 
 fn table(visit: &Visit, items: &[KeptCheckpoint], data: Target, next: Option<Target>) -> Markup {

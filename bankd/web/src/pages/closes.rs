@@ -9,10 +9,10 @@ use crate::failed::Failed;
 use crate::layout::message;
 use crate::order::Order;
 use crate::page::Page;
-use crate::parts::amount::amount;
+use crate::parts::amount::{amount, count};
 use crate::parts::form::{Field, Kind, key, keyed, token};
 use crate::parts::sent::{self, next_key};
-use crate::parts::table::{Table, link, or_none, words};
+use crate::parts::table::{Table, link, or_none, prose, words};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -36,9 +36,11 @@ pub(crate) fn rows() -> Vec<Page> {
     vec![
         Page::get("/closes", list)
             .right(Right::SeeLedger)
+            .below(&["/today", "/proof", "/"])
             .takes(["after", "done"]),
         Page::get("/closes/new", show)
             .right(Right::ClosePeriods)
+            .below(&["/today", "/proof", "/"])
             .takes_fields(FIELDS),
         Page::post("/closes/new", send).right(Right::ClosePeriods),
         Page::post("/closes/undo", undo).right(Right::ClosePeriods),
@@ -61,7 +63,7 @@ async fn page(visit: &Visit, failed: Option<&Failed>) -> Shown {
         @if let Some(failed) = failed { (message(failed)) }
         @if let Some(done) = visit.parameter("done") {
             div .message.good role="status" { p {
-                @if done == "undo" { "The period is open again." } @else { "The period is closed." }
+                (done_text(visit, done, &list.items))
             } }
         }
         @if may { p .actions { a .button href=(visit.link(&["closes", "new"])) { "Close a period" } } }
@@ -74,6 +76,32 @@ async fn page(visit: &Visit, failed: Option<&Failed>) -> Shown {
         }
     };
     Ok(visit.page("Closed periods", &[], &content))
+}
+
+/// What was done a moment ago, as the list has it now.
+fn done_text(visit: &Visit, done: &str, items: &[Close]) -> Markup {
+    let zone = visit.zone();
+    let is_undone = done == "undo";
+    let found = items
+        .iter()
+        .find(|row| row.reopened_by.is_some() == is_undone);
+    html! {
+        @match found {
+            Some(row) if is_undone => { "The period until " (zone.time(&row.until)) " is open again." },
+            Some(row) => { "The books are closed until " (zone.time(&row.until)) "." },
+            None => "Done.",
+        }
+    }
+}
+
+/// The reason that a person gave. The journal has the bounds of the period before it.
+fn note(reason: &str) -> Option<&str> {
+    let is_bound = |word: &str| word.starts_with("from=") || word.starts_with("until=");
+    let mut rest = reason;
+    while is_bound(rest) {
+        rest = rest.split_once(' ').map_or("", |(_, rest)| rest);
+    }
+    Some(rest).filter(|rest| !rest.is_empty())
 }
 
 fn table(visit: &Visit, items: &[Close], data: Target, next: Option<Target>) -> Markup {
@@ -92,7 +120,7 @@ fn table(visit: &Visit, items: &[Close], data: Target, next: Option<Target>) -> 
             html! { (row.from.as_deref().map_or_else(|| "the beginning".to_owned(), |time| zone.time(time))) },
             html! { (row.at.as_deref().map_or_else(String::new, |time| zone.time(time))) },
             or_none(row.actor.as_deref()),
-            or_none(row.reason.as_deref()),
+            prose(row.reason.as_deref().and_then(note)),
             number(&row.closed_by),
             number(&row.reopened_by),
         ]
@@ -160,10 +188,11 @@ fn totals(visit: &Visit, answer: &Value) -> Markup {
     let close = close.object;
     html! {
         dl .facts {
-            dt { "Closes from" }
-            dd { (close.from.as_deref().map_or_else(|| "the beginning".to_owned(), |time| zone.time(time))) }
-            dt { "until" } dd { (zone.time(&close.until)) }
-            @if let Some(accounts) = close.accounts { dt { "Accounts with money" } dd { (accounts) } }
+            @if visit.field("from").is_none() {
+                dt { "From" }
+                dd { (close.from.as_deref().map_or_else(|| "the beginning".to_owned(), |time| zone.time(time))) }
+            }
+            @if let Some(accounts) = close.accounts { dt { "Accounts with money" } dd { (count(accounts)) } }
             @if let Some(total) = &close.amount { dt { "Total (" (close.unit) ")" } dd { (amount(total)) } }
         }
     }

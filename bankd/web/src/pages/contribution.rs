@@ -14,7 +14,7 @@ use crate::parts::amount::{amount, is_zero, maybe};
 use crate::parts::asked::{self, Asked, Words};
 use crate::parts::period::{self, Choice};
 use crate::parts::picture;
-use crate::parts::table::{Table, figures, link, name, words};
+use crate::parts::table::{Table, amounts, figures, link, name, words};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -30,6 +30,7 @@ pub(crate) fn rows() -> Vec<Page> {
     vec![
         Page::get("/contribution", show)
             .right(Right::SeeLedger)
+            .below(&["/usage"])
             .takes_period()
             .takes(["every", "by", "basis"])
             .picture(picture_alone),
@@ -154,7 +155,7 @@ fn listed(
     let total = |label: &str, total: &ContributionTotal| {
         let (usage, given) = (known(&total.usage), known(&total.contribution));
         vec![
-            html! { strong { (label) } },
+            html! { (label) },
             maybe(usage),
             none(),
             maybe(given),
@@ -174,15 +175,15 @@ fn listed(
     let totals: Vec<_> = totals.map(|(label, sums)| total(label, sums)).collect();
     Table {
         caption: &format!(
-            "From {} to {} (exclusive), usage in {}",
-            period.shown_from, period.shown_to, report.unit
+            "From {} to {} (exclusive)",
+            period.shown_from, period.shown_to
         ),
         columns: vec![
             words(asked.label()),
-            figures("Usage"),
+            amounts("Usage", &report.unit),
             figures("Share of usage (%)"),
-            figures("Contribution"),
-            figures("Share of it (%)"),
+            amounts("Contribution", "processors × factor"),
+            figures("Share of contributions (%)"),
             figures("Subscription"),
             figures("CPU (%)"),
         ],

@@ -24,6 +24,7 @@ pub(crate) fn rows() -> Vec<Page> {
             .takes(["machine"]),
         Page::get("/transactions/{id}", transaction)
             .right(Right::SeeLedger)
+            .below(&["/journal"])
             .takes(["done"]),
     ]
 }
@@ -41,7 +42,7 @@ async fn job(visit: Visit, Path(id): Path<String>) -> Shown {
         (explanation(&visit, &answer).await?)
         p .below { a href=(route(Target::data)) { "JSON" } }
     };
-    Ok(visit.page(&title, &[("Jobs", visit.link(&["jobs"]))], &content))
+    Ok(visit.page(&title, &[], &content))
 }
 
 async fn transaction(visit: Visit, Path(id): Path<String>) -> Shown {
@@ -88,7 +89,9 @@ fn refusal(visit: &Visit, refused: &RefusedReserve) -> Markup {
     html! {
         div .message.bad {
             p { "Hold refused on " (visit.zone().time(&refused.at)) ": " (refused.detail) }
-            @if let Some(hint) = &refused.hint { p .hint { "hint: " (hint::show(hint)) } }
+            @if let Some(hint) = refused.hint.as_deref().and_then(|hint| hint::show(&refused.code, hint)) {
+                p .hint { "hint: " (hint) }
+            }
         }
     }
 }

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 
 use super::{money, people, proof, requests};
 use crate::page::Page;
-use crate::parts::amount::{amount, is_zero};
+use crate::parts::amount::{amount, count, is_zero};
 use crate::parts::period;
 use crate::parts::table::{Table, amounts, figures, link, name, words};
 use crate::parts::turn::{self, ONLY};
@@ -142,7 +142,7 @@ fn used(row: &Balance) -> Markup {
             Some(percent) => {
                 @let whole = percent.split('.').next().unwrap_or("0");
                 meter min="0" max="100" high="80" optimum="0" value=(whole) aria-label="used" {}
-                " " (whole) " %"
+                " " span .percent { (whole) " %" }
             }
             None => span .none { "–" }
         }
@@ -159,7 +159,7 @@ fn days_left(row: &Balance) -> Option<i64> {
 fn left(row: &Balance) -> Markup {
     html! {
         @match days_left(row) {
-            Some(days) => span .flag[days < 30] { (days) }
+            Some(days) => span .flag[days < 30] { (count(days)) }
             None => span .none { "–" }
         }
     }

@@ -114,6 +114,14 @@ async fn show(visit: Visit) -> Shown {
     Ok(visit.page("Jobs", &[], &content))
 }
 
+/// Whether the address asks for some of the jobs.
+fn is_filtered(visit: &Visit) -> bool {
+    visit
+        .query
+        .iter()
+        .any(|(name, value)| name != "zone" && !value.is_empty())
+}
+
 fn chosen(visit: &Visit, (name, label, words): Choice) -> Markup {
     let now = visit.parameter(name).unwrap_or_default();
     html! {
@@ -164,7 +172,7 @@ fn table(visit: &Visit, items: &[Job], data: Target, next: Option<Target>) -> Ma
         ],
         rows: items.iter().map(row).collect(),
         empty: html! {
-            p { "No job matches." }
+            @if is_filtered(visit) { p { "No job matches." } } @else { p { "There is no job yet." } }
             p .small { "A job appears when the scheduler asks for a quote or a hold, or when its usage is charged. Use that is
                 only recorded, without a charge, is in a table of its own." }
         },

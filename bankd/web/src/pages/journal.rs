@@ -9,7 +9,7 @@ use maud::{Markup, html};
 use crate::page::Page;
 use crate::parts::amount::{grouped, is_zero};
 use crate::parts::project::Projects;
-use crate::parts::table::{Table, amounts, figures, link, name, or_none, words};
+use crate::parts::table::{Table, amounts, figures, link, name, or_none, prose, words};
 use crate::parts::{filter, period};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
@@ -35,6 +35,7 @@ pub(crate) fn rows() -> Vec<Page> {
             .nav("Journal"),
         Page::get("/actors", actors)
             .right(Right::Verify)
+            .below(&["/journal"])
             .takes_period(),
     ]
 }
@@ -59,7 +60,7 @@ async fn show(visit: Visit) -> Shown {
         (filter::form(&visit, &FILTERS, &["from", "to", "zone"]))
         (entries(&visit, &projects, &page.items, route(Target::data), next))
         @if visit.may(Right::Verify) {
-            p { a href=(visit.link(&["actors"])) { "Who did what" } " · " a href=(visit.link(&["proof"])) { "Can I prove it?" } }
+            p .ways { a href=(visit.link(&["actors"])) { "Who did what" } " · " a href=(visit.link(&["proof"])) { "Can I prove it?" } }
         }
     };
     Ok(visit.page("Journal", &[], &content))
@@ -73,6 +74,7 @@ fn entries(
     data: Target,
     next: Option<Target>,
 ) -> Markup {
+    let change = format!("change, {}", visit.unit());
     Table {
         caption: "Entries, the newest first",
         columns: vec![
@@ -83,8 +85,8 @@ fn entries(
             words("Account"),
             words("Project"),
             words("Job"),
-            amounts("Amount", "change"),
-            amounts("Held", "change"),
+            amounts("Amount", &change),
+            amounts("Held", &change),
             words("Reason"),
         ],
         rows: items
@@ -122,7 +124,7 @@ fn cells(visit: &Visit, projects: &Projects, row: &JournalEntry) -> Vec<Markup> 
         job.unwrap_or_else(|| or_none(None)),
         change(&row.amount),
         change(&row.held),
-        or_none(row.reason.as_deref()),
+        prose(row.reason.as_deref()),
     ]
 }
 
@@ -156,8 +158,7 @@ async fn actors(visit: Visit) -> Shown {
         next: None,
     };
     let content = html! { (period::picker(&visit)) (table.show()) };
-    let above = [("Journal", visit.link(&["journal"]))];
-    Ok(visit.page("Who did what", &above, &content))
+    Ok(visit.page("Who did what", &[], &content))
 }
 
 fn actor(visit: &Visit, from: &str, row: &BTreeMap<String, QueryValue>) -> Vec<Markup> {

@@ -6,11 +6,10 @@ use maud::{Markup, html};
 use serde_json::{Map, Value};
 
 use crate::failed::Failed;
-use crate::layout::message;
 use crate::page::Page;
 use crate::parts::form::{self, Field, Kind, key, keyed, token};
 use crate::parts::sent::{self, next_key};
-use crate::parts::table::{Table, name, words};
+use crate::parts::table::{Table, buttons, name, words};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -102,7 +101,7 @@ pub(crate) fn rows() -> Vec<Page> {
             page(&visit, Credential::Key, None).await
         })
         .right(Right::SeeKeys)
-        .takes(["after", "done"])
+        .takes(["after", "done", "of"])
         .nav("Keys"),
         Page::post("/keys/new", async |visit: Visit| {
             add(visit, Credential::Key).await
@@ -116,7 +115,7 @@ pub(crate) fn rows() -> Vec<Page> {
             page(&visit, Credential::Token, None).await
         })
         .right(Right::SeeKeys)
-        .takes(["after", "done"])
+        .takes(["after", "done", "of"])
         .nav("Tokens"),
         Page::post("/tokens/new", async |visit: Visit| {
             add(visit, Credential::Token).await
@@ -138,12 +137,23 @@ async fn page(visit: &Visit, kind: Credential, failed: Option<&Failed>) -> Shown
     let next = list.next.as_deref();
     let next = next.map(|next| visit.link(&[path]).with("after", next));
     let content = html! {
-        (sent::done(visit, &[("end", "Ended: it is refused from now on.")]))
-        @if let Some(failed) = failed { (message(failed)) }
+        @if let Some((_, id)) = sent::about(visit) { (ended(visit, kind, id).await) }
+        @if let Some(failed) = failed { (form::refusal(visit, &fields(kind), failed)) }
         (table(visit, kind, &list.items, route(Target::data), next))
         @if visit.may(Right::ChangeKeys) { (form(visit, kind, failed)) }
     };
     Ok(visit.page(kind.title(), &[], &content))
+}
+
+/// What became of one that was ended.
+async fn ended(visit: &Visit, kind: Credential, id: &str) -> Markup {
+    let found: Result<Token, Failed> = visit.get(Target::api(&[kind.path(), id])).await;
+    match found {
+        Ok(one) if one.state == "active" => html! {},
+        _ => sent::band(
+            &html! { "The " (kind.word()) " " strong { (id) } " is refused from now on." },
+        ),
+    }
 }
 
 fn table(
@@ -191,7 +201,7 @@ fn table(
             words("Valid until"),
             words("State"),
             words("Last used"),
-            words(""),
+            buttons("Change"),
         ],
         rows: items.iter().map(row).collect(),
         empty: html! {
@@ -209,11 +219,13 @@ fn table(
 
 fn form(visit: &Visit, kind: Credential, failed: Option<&Failed>) -> Markup {
     html! {
-        h2 #new { "New " (kind.word()) }
-        form .entry method="post" action={ "/" (kind.path()) "/new" } {
-            (token(visit)) (keyed(&next_key(visit, failed)))
-            (form::fields(visit, &fields(kind), failed))
-            button type="submit" { "Create" }
+        section .change {
+            h2 #new { "New " (kind.word()) }
+            form .entry method="post" action={ "/" (kind.path()) "/new" } {
+                (token(visit)) (keyed(&next_key(visit, failed)))
+                (form::fields(visit, &fields(kind), failed))
+                button type="submit" { "Create" }
+            }
         }
     }
 }
@@ -284,7 +296,7 @@ async fn end(visit: Visit, kind: Credential) -> Shown {
     }
     let target = Target::api(&[kind.path(), &id]);
     match visit.remove(target, &key(&visit)).await {
-        Ok(()) => Ok(sent::to(kind.path(), "end")),
+        Ok(()) => Ok(sent::to_about(&Target::page(&[kind.path()]), "end", &id)),
         Err(failed) => sent::again(page(&visit, kind, Some(&failed)).await, failed),
     }
 }

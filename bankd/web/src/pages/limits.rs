@@ -5,12 +5,11 @@ use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 
 use crate::failed::Failed;
-use crate::layout::message;
 use crate::page::Page;
-use crate::parts::amount::maybe;
-use crate::parts::form::{Field, Kind, fields, key, keyed, token};
+use crate::parts::amount::{grouped, maybe};
+use crate::parts::form::{Field, Kind, fields, key, keyed, refusal, token};
 use crate::parts::sent::{self, next_key};
-use crate::parts::table::{Table, amounts, link, name, words};
+use crate::parts::table::{Table, amounts, buttons, link, name, words};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -38,8 +37,8 @@ const FIELDS: [Field<'static>; 4] = [
     },
     Field {
         name: "per_day",
-        label: "Most in a day (UTC)",
-        help: "Such as 50000; none removes it. Empty: unchanged.",
+        label: "Most in a day",
+        help: "Days of UTC. Such as 50000; none removes it. Empty: unchanged.",
         is_required: false,
         kind: Kind::SignOrWord,
     },
@@ -49,7 +48,7 @@ pub(crate) fn rows() -> Vec<Page> {
     vec![
         Page::get("/limits", show)
             .right(Right::SeeAccess)
-            .takes(["done"])
+            .takes(["done", "of"])
             .nav("Limits"),
         Page::post("/limits/set", set).right(Right::ChangeAccess),
         Page::post("/limits/remove", remove).right(Right::ChangeAccess),
@@ -63,14 +62,33 @@ async fn show(visit: Visit) -> Shown {
 async fn page(visit: &Visit, failed: Option<&Failed>) -> Shown {
     let list: List<Limit> = visit.get(Target::api(&["limits"])).await?;
     let content = html! {
-        (sent::done(visit, &[("set", "The limit is set."), ("remove", "The limit is removed.")]))
-        @if let Some(failed) = failed { (message(failed)) }
+        @if let Some((_, of)) = sent::about(visit) { (changed(&list.items, of)) }
+        @if let Some(failed) = failed { (refusal(visit, &FIELDS, failed)) }
         p { "An operation above a limit is refused. All limits that match a person count, and the daily sum is of the
             client: a second key gives no second allowance." }
         (table(visit, &list.items))
         @if visit.may(Right::ChangeAccess) { (form(visit, failed)) }
     };
     Ok(visit.page("Transaction limits", &[], &content))
+}
+
+/// The limit of a role or a name after a change.
+fn changed(items: &[Limit], of: &str) -> Markup {
+    let is_own = |limit: &&Limit| limit.role.as_deref().or(limit.name.as_deref()) == Some(of);
+    let found = items.iter().find(is_own);
+    let most = |limit: &Limit, amount: &Option<String>, over: &str| {
+        let most = amount.as_deref().map(grouped);
+        most.map(|most| format!("{most} {} {over}", limit.unit))
+    };
+    let Some(limit) = found else {
+        return sent::band(&html! { strong { (of) } " has no limit now." });
+    };
+    let both = [
+        most(limit, &limit.per_operation, "in one operation"),
+        most(limit, &limit.per_day, "in a day"),
+    ];
+    let both: Vec<String> = both.into_iter().flatten().collect();
+    sent::band(&html! { "The limit of " strong { (of) } " is " (both.join(" and ")) "." })
 }
 
 fn table(visit: &Visit, items: &[Limit]) -> Markup {
@@ -100,7 +118,7 @@ fn table(visit: &Visit, items: &[Limit]) -> Markup {
             words("Kind"),
             amounts("In one operation", unit),
             amounts("In a day", unit),
-            words(""),
+            buttons("Change"),
         ],
         rows: items.iter().map(row).collect(),
         empty: html! {
@@ -115,11 +133,13 @@ fn table(visit: &Visit, items: &[Limit]) -> Markup {
 
 fn form(visit: &Visit, failed: Option<&Failed>) -> Markup {
     html! {
-        h2 #set { "Set a limit" }
-        form .entry method="post" action="/limits/set" {
-            (token(visit)) (keyed(&next_key(visit, failed)))
-            (fields(visit, &FIELDS, failed))
-            button type="submit" { "Set" }
+        section .change {
+            h2 #set { "Set a limit" }
+            form .entry method="post" action="/limits/set" {
+                (token(visit)) (keyed(&next_key(visit, failed)))
+                (fields(visit, &FIELDS, failed))
+                button type="submit" { "Set" }
+            }
         }
     }
 }
@@ -135,7 +155,10 @@ async fn set(visit: Visit) -> Shown {
     let sent: Result<(u16, Written<Limit>), Failed> =
         visit.send("POST", target, &key(&visit), &body).await;
     match sent {
-        Ok(_) => Ok(sent::to("limits", "set")),
+        Ok(_) => {
+            let of = body.role.or(body.name).unwrap_or_default();
+            Ok(sent::to_about(&Target::page(&["limits"]), "set", &of))
+        }
         Err(failed) => sent::again(page(&visit, Some(&failed)).await, failed),
     }
 }
@@ -155,7 +178,7 @@ async fn remove(visit: Visit) -> Shown {
     }
     let target = Target::api(&["limits", &of, &who]);
     match visit.remove(target, &key(&visit)).await {
-        Ok(()) => Ok(sent::to("limits", "remove")),
+        Ok(()) => Ok(sent::to_about(&Target::page(&["limits"]), "remove", &who)),
         Err(failed) => sent::again(page(&visit, Some(&failed)).await, failed),
     }
 }

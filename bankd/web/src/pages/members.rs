@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use axum::extract::Path;
-use axum::response::{IntoResponse as _, Redirect};
 use bank_api::v1::{List, Member, NewMember};
 use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
@@ -13,8 +12,9 @@ use super::project::people;
 use crate::failed::Failed;
 use crate::layout::message;
 use crate::page::Page;
-use crate::parts::form::{Field, Kind, filled, key, keyed, token};
-use crate::parts::table::{Table, name, words};
+use crate::parts::form::{Field, Kind, filled, key, keyed, refusal, token};
+use crate::parts::sent;
+use crate::parts::table::{Table, buttons, name, words};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -38,7 +38,8 @@ pub(crate) fn rows() -> Vec<Page> {
     vec![
         Page::get("/projects/{name}/members", show)
             .right(Right::ChangeMembers)
-            .takes(["after", "done"]),
+            .below(&["/projects", "/"])
+            .takes(["after", "done", "of"]),
         Page::post("/projects/{name}/members", send).right(Right::ChangeMembers),
     ]
 }
@@ -64,13 +65,13 @@ async fn page(visit: &Visit, project: &str, failed: Option<&Failed>) -> Shown {
         typed.unwrap_or_default()
     };
     let content = html! {
-        @if visit.parameter("done").is_some() {
-            div .message.good role="status" { p { "Done." } }
+        @if let Some((done, of)) = sent::about(visit) { (changed(visit, project, done, of).await?) }
+        @if let Some(failed) = failed {
+            @if is_adding { (refusal(visit, &FIELDS, failed)) } @else { (message(failed)) }
         }
-        @if let Some(failed) = failed { (message(failed)) }
         (Table {
             caption: "Members",
-            columns: vec![words("User"), words("Role"), words("State"), words("Change")],
+            columns: vec![words("User"), words("Role"), words("State"), buttons("Change")],
             rows: list.items.iter().map(|member| cells(visit, &own, member, defaults)).collect(),
             empty: html! {
                 p { "No members yet. Only members may spend." }
@@ -79,23 +80,40 @@ async fn page(visit: &Visit, project: &str, failed: Option<&Failed>) -> Shown {
             data: Some(route(Target::data)),
             next,
         }.show())
-        h2 #add { "Add a member" }
-        form .entry method="post" action=(own) {
-            (token(visit)) (keyed(&new_key()))
-            (filled(&FIELDS, value, failed.filter(|_| is_adding)))
-            button type="submit" name="step" value="add" { "Add" }
+        section .change {
+            h2 #add { "Add a member" }
+            form .entry method="post" action=(own) {
+                (token(visit)) (keyed(&new_key()))
+                (filled(visit, &FIELDS, value, failed.filter(|_| is_adding)))
+                button type="submit" name="step" value="add" { "Add" }
+            }
         }
     };
     let title = format!("Members of {project}");
-    let trail = [
-        ("Balances", visit.link(&[])),
-        (project, visit.link(&["projects", project])),
-    ];
+    let trail = [(project, visit.link(&["projects", project]))];
     let mut page = visit.page(&title, &trail, &content);
     if let Some(failed) = failed {
         *page.status_mut() = failed.status();
     }
     Ok(page)
+}
+
+/// A member after a change.
+async fn changed(visit: &Visit, project: &str, done: &str, user: &str) -> Result<Markup, Failed> {
+    let target = Target::api(&["projects", project, "members"]).with("limit", "1000");
+    let list: List<Member> = visit.get(target).await?;
+    let found = list.items.iter().find(|member| member.user == user);
+    let text = match found {
+        Some(_) if done == "default" => {
+            html! { (project) " is now the default project of " strong { (user) } "." }
+        }
+        Some(member) => html! {
+            strong { (user) } " is now " @if !member.active { "an inactive " } (member.role) " of " (project) "."
+        },
+        None if list.next.is_some() => return Ok(html! {}),
+        None => html! { strong { (user) } " is no member of " (project) " now." },
+    };
+    Ok(sent::band(&text))
 }
 
 /// `defaults` are the users with this default project, for a person who may set it.
@@ -135,8 +153,10 @@ fn new_key() -> String {
 async fn send(visit: Visit, Path(project): Path<String>) -> Shown {
     match change(&visit, &project).await {
         Ok(()) => {
-            let target = Target::page(&["projects", &project, "members"]).with("done", "member");
-            Ok(Redirect::to(target.as_str()).into_response())
+            let target = Target::page(&["projects", &project, "members"]);
+            let is_default = visit.field("step") == Some("default");
+            let done = if is_default { "default" } else { "member" };
+            Ok(sent::to_about(&target, done, &visit.needed("user")?))
         }
         Err(failed) => page(&visit, &project, Some(&failed)).await,
     }
@@ -145,7 +165,7 @@ async fn send(visit: Visit, Path(project): Path<String>) -> Shown {
 async fn change(visit: &Visit, project: &str) -> Result<(), Failed> {
     let user = visit.field("user").map(str::trim).unwrap_or_default();
     if user.is_empty() {
-        return Err(Failed::new("missing_field", "user: required").field("user"));
+        return Err(Failed::new("missing_field", "required").field("user"));
     }
     let all = Target::api(&["projects", project, "members"]);
     let body = |active: Option<bool>, role: Option<&str>| NewMember {

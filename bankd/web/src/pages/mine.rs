@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 use super::jobs;
 use crate::page::Page;
-use crate::parts::amount::{amount, hours};
+use crate::parts::amount::{amount, count, hours};
 use crate::parts::period;
 use crate::parts::project::Projects;
 use crate::parts::table::{Table, amounts, figures, words};
@@ -70,13 +70,13 @@ async fn show(visit: Visit) -> Shown {
         }.show())
         @if let Some(found) = &found { @if !lines.is_empty() {
             dl .facts {
-                dt { "All jobs" } dd { (found.total.jobs) }
+                dt { "All jobs" } dd { (count(&found.total.jobs)) }
                 dt { "All core hours" } dd { (hours(&found.total.core_hours)) }
                 dt { "Charged (" (unit) ")" } dd { strong { (amount(&found.total.charged)) } }
             }
         } }
     };
-    Ok(visit.page("My usage", &[("Balances", visit.link(&[]))], &content))
+    Ok(visit.page("My usage", &[], &content))
 }
 
 fn cells(visit: &Visit, projects: &Projects, line: &UsageLine) -> Vec<Markup> {
@@ -89,7 +89,7 @@ fn cells(visit: &Visit, projects: &Projects, line: &UsageLine) -> Vec<Markup> {
     vec![
         html! { (line.bucket.as_deref().unwrap_or("–")) },
         projects.show(visit, project.as_deref()),
-        html! { a href=(jobs) { (figures.jobs) } },
+        html! { a href=(jobs) { (count(&figures.jobs)) } },
         hours(&figures.core_hours),
         hours(&figures.gpu_hours),
         amount(&figures.charged),

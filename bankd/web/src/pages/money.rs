@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::order::{Order, nothing, transaction};
 use crate::page::Page;
+use crate::parts::amount::amount;
 use crate::parts::form::{Field, Kind};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
@@ -19,7 +20,7 @@ const NOTE: Field<'static> = Field::optional("note", "Reason", Kind::Words, KEPT
 
 const DEPOSIT: &[Field<'static>] = &[
     Field::needed("name", "Account or project", Kind::Words, ACCOUNT),
-    Field::needed("amount", "Amount", Kind::Figure, AMOUNT),
+    Field::needed("amount", "Amount", Kind::Amount, AMOUNT),
     Field::optional(
         "start",
         "Usable from",
@@ -37,7 +38,7 @@ const DEPOSIT: &[Field<'static>] = &[
 
 const WITHDRAW: &[Field<'static>] = &[
     Field::needed("name", "Account or project", Kind::Words, ACCOUNT),
-    Field::needed("amount", "Amount", Kind::Figure, AMOUNT),
+    Field::needed("amount", "Amount", Kind::Amount, AMOUNT),
     Field::optional("allocation", "Allocation", Kind::Whole, ALLOCATION),
     NOTE,
 ];
@@ -45,7 +46,7 @@ const WITHDRAW: &[Field<'static>] = &[
 const TRANSFER: &[Field<'static>] = &[
     Field::needed("from", "From account or project", Kind::Words, ACCOUNT),
     Field::needed("to", "To account or project", Kind::Words, ACCOUNT),
-    Field::needed("amount", "Amount", Kind::Figure, AMOUNT),
+    Field::needed("amount", "Amount", Kind::Amount, AMOUNT),
     Field::optional("allocation", "Allocation", Kind::Whole, ALLOCATION),
     NOTE,
 ];
@@ -61,7 +62,7 @@ const REFUND: &[Field<'static>] = &[
     Field::optional(
         "amount",
         "Amount",
-        Kind::Figure,
+        Kind::Amount,
         "Empty: everything that is left of the charge.",
     ),
     Field::optional(
@@ -162,6 +163,7 @@ pub(crate) fn rows() -> Vec<Page> {
         [
             Page::get(path, async move |visit: Visit| one.order().show(&visit))
                 .right(one.right)
+                .below(&["/today", "/"])
                 .takes_fields(one.fields),
             Page::post(path, move |visit: Visit| one.send(visit)).right(one.right),
         ]
@@ -186,6 +188,12 @@ pub(crate) fn links(visit: &Visit, account: Option<&str>) -> Markup {
             a .button href=(Target::page(&[one.path]).maybe(first, account)) { (one.title) } " "
         }
     }
+}
+
+/// The fields of the form that sends a kind of request.
+pub(crate) fn fields(kind: &str) -> &'static [Field<'static>] {
+    let own = ALL.iter().find(|one| one.path == kind);
+    own.map_or(&[], |one| one.fields)
 }
 
 impl Money {
@@ -231,10 +239,11 @@ fn window(visit: &Visit, answer: &Value) -> Markup {
 /// What a refund would give back.
 fn refunded(_: &Visit, answer: &Value) -> Markup {
     let text = |name: &str| answer.get(name).and_then(Value::as_str).unwrap_or("–");
+    let unit = text("unit");
     html! {
         dl .facts {
-            dt { "Given back (" (text("unit")) ")" } dd { strong { (text("amount")) } }
-            dt { "Left of the charge" } dd { (text("left")) }
+            dt { "Given back (" (unit) ")" } dd { strong { (amount(text("amount"))) } }
+            dt { "Left of the charge (" (unit) ")" } dd { (amount(text("left"))) }
         }
     }
 }

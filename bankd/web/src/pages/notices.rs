@@ -42,6 +42,27 @@ fn kind(word: &str) -> &str {
     }
 }
 
+/// The alerts without those of the same object for a threshold that was reached before: the highest one counts while
+/// both are open.
+fn highest(items: &[Attention]) -> impl Iterator<Item = &Attention> {
+    // Percent that were used go up, days that are left go down.
+    let rank = |row: &Attention| match row.kind.as_str() {
+        "expiring" => row.threshold.map(|days| days.saturating_neg()),
+        _ => row.threshold,
+    };
+    let is_passed = move |row: &Attention| {
+        let same = |other: &&Attention| {
+            other.open && other.kind == row.kind && other.subject == row.subject
+        };
+        row.open
+            && items
+                .iter()
+                .filter(same)
+                .any(|other| rank(other) > rank(row))
+    };
+    items.iter().filter(move |row| !is_passed(row))
+}
+
 async fn show(visit: Visit) -> Shown {
     let all = visit.parameter("all").is_some();
     let route = |root: fn(&[&str]) -> Target| {
@@ -83,7 +104,7 @@ async fn show(visit: Visit) -> Shown {
             words("Notice"),
             words("State"),
         ],
-        rows: list.items.iter().map(row).collect(),
+        rows: highest(&list.items).map(row).collect(),
         empty: html! {
             p { "There is nothing to notice." }
             @if !visit.web.services.notices.attention.on {
@@ -97,9 +118,9 @@ async fn show(visit: Visit) -> Shown {
     };
     let content = html! {
         (table.show())
-        p { @if all { a href=(here()) { "Open notices only" } } @else { a href=(here().with("all", "true")) { "Earlier notices too" } } }
+        p .ways { @if all { a href=(here()) { "Open notices only" } } @else { a href=(here().with("all", "true")) { "Earlier notices too" } } }
         @if let Some(feed) = address(&visit, FEED, DAYS_MAX) {
-            section {
+            section .change {
                 h2 { "Feed" }
                 p { "A program that reads feeds (Atom) shows new notices and answers to your requests. Copy this address into it. Whoever has it
                     can read them for a year." }
@@ -114,9 +135,7 @@ async fn show(visit: Visit) -> Shown {
 pub(crate) async fn feed(visit: Visit) -> Shown {
     let target = Target::api(&["attention"]).with("all", "true");
     let alerts: List<Attention> = visit.get(target.with("limit", ENTRIES)).await?;
-    let mut entries: Vec<Entry> = alerts
-        .items
-        .iter()
+    let mut entries: Vec<Entry> = highest(&alerts.items)
         .map(|row| of_alert(&visit, row))
         .collect();
     if visit.may(Right::Ask) {

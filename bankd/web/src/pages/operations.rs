@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::failed::Failed;
 use crate::page::Page;
-use crate::parts::amount::{amount, maybe};
+use crate::parts::amount::{amount, count, maybe};
 use crate::parts::project::Projects;
 use crate::parts::table::{Table, amounts, figures, link, name, or_none, words};
 use crate::parts::turn;
@@ -31,8 +31,13 @@ pub(crate) fn rows() -> Vec<Page> {
 async fn show(visit: Visit) -> Shown {
     let status: Status = visit.get(Target::api(&["status"])).await?;
     let sources: List<Source> = visit.get(Target::api(&["sources"])).await?;
+    if sources.items.is_empty() && status.machines.is_empty() {
+        let content =
+            html! { (state(&visit, &status, &findings(&status, &[]), true)) (beginning(&visit)) };
+        return Ok(visit.page("Is every job being charged?", &[], &content));
+    }
     let content = html! {
-        (state(&visit, &status, &findings(&status, &sources.items)))
+        (state(&visit, &status, &findings(&status, &sources.items), false))
         (table_of_sources(&visit, &sources.items))
         (table_of_files(&sources.items))
         (table_of_machines(&visit, &status.machines))
@@ -108,10 +113,30 @@ fn findings(status: &Status, sources: &[Source]) -> Vec<String> {
     all
 }
 
-/// The findings, and the state of the daemon.
-fn state(visit: &Visit, status: &Status, findings: &[String]) -> Markup {
+/// What comes first in a bank to which nothing reports.
+fn beginning(visit: &Visit) -> Markup {
     html! {
-        @if findings.is_empty() {
+        div .empty {
+            p { "No job is charged yet: this bank has no machine, and no source has reported usage." }
+            ol {
+                li { "Record a machine: " code { "bank machine add NAME" } }
+                li {
+                    @if visit.may(Right::SeeSettings) { a href=(visit.link(&["rates"])) { "Set a rate" } } @else { "Set a rate" }
+                    ", or every job is free: " code { "bank rate set VBR Processors 1" }
+                }
+                li { "Connect the scheduler, follow an accounting file with " code { "[[follow]]" } " in bankd.toml, or start a
+                    collector." }
+            }
+            p .small { "Sources, machines, refused holds and open holds appear here as soon as there are any." }
+        }
+    }
+}
+
+/// The findings, and the state of the daemon.
+fn state(visit: &Visit, status: &Status, findings: &[String], is_new: bool) -> Markup {
+    html! {
+        @if findings.is_empty() && is_new {
+        } @else if findings.is_empty() {
             div .message.good role="status" { p { "Nothing is wrong." } }
         } @else {
             div .message.bad { ul { @for one in findings { li { (one) } } } }
@@ -142,8 +167,8 @@ fn table_of_sources(visit: &Visit, items: &[Source]) -> Markup {
             html! { (time(&source.last_contact)) },
             html! { (time(&source.last_event)) },
             html! { (source.lag_s.map_or_else(|| "–".to_owned(), bank_api::text::format_clock)) },
-            html! { (source.records) },
-            html! { (source.skipped) },
+            html! { (count(source.records)) },
+            html! { (count(source.skipped)) },
             html! { span .flag[source.quarantined > 0] { (source.quarantined) } },
         ]
     };

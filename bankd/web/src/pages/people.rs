@@ -5,11 +5,10 @@ use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 
 use crate::failed::Failed;
-use crate::layout::message;
 use crate::page::Page;
-use crate::parts::form::{Field, Kind, fields, key, keyed, token};
+use crate::parts::form::{Field, Kind, fields, key, keyed, refusal, token};
 use crate::parts::sent::{self, next_key};
-use crate::parts::table::{Table, link, name, words};
+use crate::parts::table::{Table, buttons, link, name, words};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -48,7 +47,7 @@ pub(crate) fn rows() -> Vec<Page> {
     vec![
         Page::get("/people", show)
             .right(Right::SeeAccess)
-            .takes(["name", "after", "done"])
+            .takes(["name", "after", "done", "of"])
             .nav("People"),
         Page::post("/people/grant", grant).right(Right::ChangeAccess),
         Page::post("/people/revoke", revoke).right(Right::ChangeAccess),
@@ -70,8 +69,8 @@ async fn page(visit: &Visit, failed: Option<&Failed>) -> Shown {
     let own = visit.link(&["people"]).maybe("name", person);
     let next = list.next.as_deref().map(|next| own.with("after", next));
     let content = html! {
-        (sent::done(visit, &[("grant", "Granted."), ("revoke", "Revoked.")]))
-        @if let Some(failed) = failed { (message(failed)) }
+        @if let Some((done, of)) = sent::about(visit) { (changed(visit, done, of).await?) }
+        @if let Some(failed) = failed { (refusal(visit, &FIELDS, failed)) }
         form .period method="get" action="/people" {
             label { span { "Login name" } input name="name" value=(person.unwrap_or_default()) autocomplete="off"
                 spellcheck="false"; }
@@ -83,6 +82,29 @@ async fn page(visit: &Visit, failed: Option<&Failed>) -> Shown {
         @if visit.may(Right::ChangeAccess) { (form(visit, failed)) }
     };
     Ok(visit.page("Who may do what?", &[], &content))
+}
+
+/// The roles of a person after a grant or a revocation.
+async fn changed(visit: &Visit, done: &str, person: &str) -> Result<Markup, Failed> {
+    let target = Target::api(&["roles"]).with("name", person);
+    let list: List<RoleGrant> = visit.get(target).await?;
+    let over = |grant: &RoleGrant| {
+        let over = grant.project.as_deref().unwrap_or("the bank");
+        format!("{} over {over}", grant.role)
+    };
+    let roles: Vec<String> = list.items.iter().map(over).collect();
+    Ok(match (done, roles.as_slice()) {
+        ("grant", []) => html! {},
+        (_, []) => sent::band(
+            &html! { "Revoked. " strong { (person) } " has no role of a grant or of a membership now." },
+        ),
+        ("grant", roles) => {
+            sent::band(&html! { "Granted. " strong { (person) } " is now " (roles.join(", ")) "." })
+        }
+        (_, roles) => sent::band(
+            &html! { "Revoked. " strong { (person) } " is still " (roles.join(", ")) "." },
+        ),
+    })
 }
 
 fn table(visit: &Visit, items: &[RoleGrant], data: Target, next: Option<Target>) -> Markup {
@@ -114,7 +136,7 @@ fn table(visit: &Visit, items: &[RoleGrant], data: Target, next: Option<Target>)
             words("Over"),
             words("Until (exclusive)"),
             words("By"),
-            words(""),
+            buttons("Change"),
         ],
         rows: items.iter().map(row).collect(),
         empty: html! {
@@ -132,18 +154,23 @@ fn table(visit: &Visit, items: &[RoleGrant], data: Target, next: Option<Target>)
 
 fn form(visit: &Visit, failed: Option<&Failed>) -> Markup {
     html! {
-        h2 #grant { "Grant a role" }
-        form .entry method="post" action="/people/grant" {
-            (token(visit)) (keyed(&next_key(visit, failed)))
-            (fields(visit, &FIELDS, failed))
-            button type="submit" { "Grant" }
+        section .change {
+            h2 #grant { "Grant a role" }
+            form .entry method="post" action="/people/grant" {
+                (token(visit)) (keyed(&next_key(visit, failed)))
+                (fields(visit, &FIELDS, failed))
+                button type="submit" { "Grant" }
+            }
         }
     }
 }
 
 async fn grant(visit: Visit) -> Shown {
     match granted(&visit).await {
-        Ok(()) => Ok(sent::to("people", "grant")),
+        Ok(()) => {
+            let of = visit.needed("name")?;
+            Ok(sent::to_about(&Target::page(&["people"]), "grant", &of))
+        }
         Err(failed) => sent::again(page(&visit, Some(&failed)).await, failed),
     }
 }
@@ -175,7 +202,11 @@ async fn revoke(visit: Visit) -> Shown {
     }
     let target = Target::api(&["roles", &person, &role]).maybe("project", project.as_deref());
     match visit.remove(target, &key(&visit)).await {
-        Ok(()) => Ok(sent::to("people", "revoke")),
+        Ok(()) => Ok(sent::to_about(
+            &Target::page(&["people"]),
+            "revoke",
+            &person,
+        )),
         Err(failed) => sent::again(page(&visit, Some(&failed)).await, failed),
     }
 }

@@ -23,6 +23,7 @@ pub(crate) fn rows() -> Vec<Page> {
     vec![
         Page::get("/projects/{name}", show)
             .right(Right::SeeLedger)
+            .below(&["/projects", "/"])
             .takes_period()
             .takes(["at", "accounts-after", "members-after"])
             .takes(["allocations-after", "held-after"])
@@ -96,7 +97,7 @@ async fn show(visit: Visit, Path(project): Path<String>) -> Shown {
         (home::balances(&visit, &rows.items, Some(balances(Target::data)), next))
         (burn) (members) (usage) (allocations) (liens) (corrections)
     };
-    Ok(visit.pictured(&one.name, &[("Balances", visit.link(&[]))], &content))
+    Ok(visit.pictured(&one.name, &[], &content))
 }
 
 fn facts(visit: &Visit, project: &Project, rows: &[Balance]) -> Markup {

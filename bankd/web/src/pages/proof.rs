@@ -50,7 +50,7 @@ async fn page(visit: &Visit, failed: Option<&Failed>) -> Shown {
             Some(error) => div .message.bad { p { "The last checkpoint failed: " (error) } },
             None => p { (made(visit, newest.items.first())) },
         }
-        p { a href=(visit.link(&["checkpoints"])) { "The checkpoints of the daemon, and whether they hold" } }
+        p .ways { a href=(visit.link(&["checkpoints"])) { "The checkpoints of the daemon, and whether they hold" } }
         @if status.signs_checkpoints {
             p {
                 a href=(Target::data(&["checkpoint"])) { "Fetch a signed checkpoint" }
@@ -62,7 +62,7 @@ async fn page(visit: &Visit, failed: Option<&Failed>) -> Shown {
                 code { "bankd checkpoint-key new" } "; then this page offers signed checkpoints." }
         }
         h2 { "At any moment" }
-        p { a href=(visit.link(&["journal"])) { "Journal" } " · "
+        p .ways { a href=(visit.link(&["journal"])) { "Journal" } " · "
             a href=(visit.link(&["actors"])) { "Who did what" } " · "
             a href=(visit.link(&["closes"])) { "Closed periods" } " · "
             a href=(visit.link(&["statements"])) { "Statement of a project" } }

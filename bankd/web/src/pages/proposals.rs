@@ -5,14 +5,15 @@ use axum::response::{IntoResponse as _, Redirect};
 use bank_api::v1::{Allocation, List, NewDecision, Proposal, Written};
 use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
+use super::{money, requests};
 use crate::failed::Failed;
-use crate::layout::message;
+use crate::layout::{message, message_at};
 use crate::page::Page;
 use crate::parts::amount::{amount, is_zero};
-use crate::parts::form::{is_about, key, keyed, token};
-use crate::parts::table::{Table, amounts, link, name, words};
+use crate::parts::form::{self, is_about, key, keyed, token};
+use crate::parts::table::{Table, amounts, buttons, link, name, words};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -20,9 +21,11 @@ pub(crate) fn rows() -> Vec<Page> {
     vec![
         Page::get("/proposals", list)
             .right(Right::SeeProposals)
+            .below(&["/today", "/requests"])
             .takes(["all", "after"]),
         Page::get("/proposals/{id}", show)
             .right(Right::SeeProposals)
+            .below(&["/today", "/requests"])
             .takes(["done"]),
         Page::post("/proposals/{id}", decide).right(Right::DecideProposals),
     ]
@@ -32,7 +35,7 @@ async fn list(visit: Visit) -> Shown {
     let content = html! {
         (table(&visit, visit.parameter("all")).await?)
         @if visit.parameter("all").is_none() {
-            p { a href=(visit.link(&["proposals"]).with("all", "true")) { "Decided and expired ones too" } }
+            p .ways { a href=(visit.link(&["proposals"]).with("all", "true")) { "Decided and expired ones too" } }
         }
     };
     Ok(visit.page("Proposals", &[], &content))
@@ -60,6 +63,7 @@ pub(crate) async fn table(visit: &Visit, all: Option<&str>) -> Result<Markup, Fa
             words("By"),
             words("Waits until"),
             words("State"),
+            buttons("Decision"),
         ],
         rows: list.items.iter().map(|row| cells(visit, row)).collect(),
         empty: html! { p { "No proposal or request waits for a decision." } },
@@ -80,13 +84,11 @@ fn cells(visit: &Visit, row: &Proposal) -> Vec<Markup> {
                 @if let Some(asked) = &row.asked { div .small.prose { (asked) } }
             }
         },
-        html! { @if is_zero(&row.amount) { "–" } @else { (amount(&row.amount)) } },
+        html! { @if is_zero(&row.amount) { span .none { "–" } } @else { (amount(&row.amount)) } },
         name(&row.proposed_by),
         html! { (visit.zone().time(&row.until)) },
-        html! {
-            @if may_decide(visit, row) { (buttons(visit, row, false, None)) }
-            @else { (row.state) }
-        },
+        html! { (row.state) },
+        html! { @if may_decide(visit, row) { (decision(visit, row, false, None)) } },
     ]
 }
 
@@ -140,10 +142,18 @@ async fn page(visit: &Visit, id: &str, failed: Option<&Failed>) -> Shown {
         @if visit.parameter("done") == Some("proposed") {
             div .message.good role="status" { p { "Proposed. It waits until another person approves it." } }
         }
-        @if let Some(failed) = failed { (message(failed)) }
+        @if visit.parameter("done") == Some("decided") && one.state != "open" {
+            div .message.good role="status" { p {
+                (if one.asked.is_some() { "The request of " } else { "The proposal of " }) (one.proposed_by) " for "
+                (subject(&one)) " is " (one.state) "."
+            } }
+        }
+        @if let Some(failed) = failed {
+            @if is_about(failed, "reason") { (message_at(failed, &answer_field(&one), "Answer")) } @else { (message(failed)) }
+        }
         (facts(visit, &one).await)
         @if may_decide(visit, &one) {
-            (buttons(visit, &one, true, failed))
+            (decision(visit, &one, true, failed))
             @if one.asked.is_some() && failed.is_some_and(|failed| failed.problem().code == "approval_needed") {
                 (passing(visit, &one))
             }
@@ -176,8 +186,11 @@ async fn allocation(visit: &Visit, one: &Proposal) -> Option<Allocation> {
 pub(crate) async fn facts(visit: &Visit, one: &Proposal) -> Markup {
     let zone = visit.zone();
     let allocation = allocation(visit, one).await;
-    let body = one.request.body.as_object();
-    let start = one.request.start.as_ref();
+    let fields = if one.asked.is_some() {
+        requests::fields(&one.kind)
+    } else {
+        money::fields(&one.kind)
+    };
     html! {
         dl .facts {
             dt { "State" } dd { strong { (one.state) } }
@@ -204,21 +217,27 @@ pub(crate) async fn facts(visit: &Visit, one: &Proposal) -> Markup {
         }
         h2 { "Request" }
         dl .facts {
-            @for (member, value) in body.into_iter().flatten() {
-                dt { (member.replace('_', " ")) }
-                dd { @if let Some(text) = value.as_str() { (text) } @else { (value) } }
-            }
-            @if let Some(pi) = start.and_then(|start| start.pi.as_ref()) { dt { "pi" } dd { (pi) } }
-            @if let Some(first) = start.and_then(|start| start.deposit.as_ref()) {
-                dt { "first deposit" }
-                dd {
-                    (first.amount)
-                    @if let Some(start) = &first.start { " from " (start) }
-                    @if let Some(end) = &first.end { " until " (end) }
-                }
-            }
+            (form::facts(visit, fields, &entered(one)))
         }
     }
+}
+
+/// The entries of the form from which a request came. Those of a project have its first deposit beside it.
+fn entered(one: &Proposal) -> Map<String, Value> {
+    let mut all = one.request.body.as_object().cloned().unwrap_or_default();
+    let start = one.request.start.as_ref();
+    let first = start.and_then(|start| start.deposit.as_ref());
+    let own = [
+        ("pi", start.and_then(|start| start.pi.clone())),
+        ("amount", first.map(|first| first.amount.clone())),
+        ("start", first.and_then(|first| first.start.clone())),
+        ("end", first.and_then(|first| first.end.clone())),
+    ];
+    let own = own
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.to_owned(), value?.into())));
+    all.extend(own);
+    all
 }
 
 /// A request above the amount that one person may approve: it becomes a proposal of the approver.
@@ -233,11 +252,16 @@ fn passing(visit: &Visit, row: &Proposal) -> Markup {
     }
 }
 
+/// The name of the field with the answer: a table has one for each request.
+fn answer_field(row: &Proposal) -> String {
+    format!("reason-{}", row.id)
+}
+
 /// The form of the decision.
-fn buttons(visit: &Visit, row: &Proposal, is_long: bool, failed: Option<&Failed>) -> Markup {
+fn decision(visit: &Visit, row: &Proposal, is_long: bool, failed: Option<&Failed>) -> Markup {
     let number = row.id.to_string();
     let target = Target::page(&["proposals", &number]);
-    let field = format!("reason-{number}");
+    let field = answer_field(row);
     let is_request = row.asked.is_some();
     let is_wrong = failed.is_some_and(|failed| is_about(failed, "reason"));
     let invalid = is_wrong.then_some("true");
@@ -286,7 +310,7 @@ async fn decide(visit: Visit, Path(id): Path<String>) -> Shown {
     };
     let target = match done.object.done {
         Some(done) => Target::page(&["transactions", &done.to_string()]).with("done", "money"),
-        None => Target::page(&["proposals", &id]),
+        None => Target::page(&["proposals", &id]).with("done", "decided"),
     };
     Ok(Redirect::to(target.as_str()).into_response())
 }

@@ -9,7 +9,7 @@ use crate::failed::Failed;
 use crate::layout::message;
 use crate::page::Page;
 use crate::parts::amount::{amount, grouped};
-use crate::parts::form::{Field, Kind, fields};
+use crate::parts::form::{Field, Kind, fields, refusal};
 use crate::parts::table::{Table, figures, link, words};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
@@ -61,7 +61,7 @@ async fn show(visit: Visit) -> Shown {
     let failed = answer.as_ref().err();
     let content = html! {
         p .lead { "What a job would cost, and whether it could start now. Nothing is held." }
-        @if let Some(failed) = failed { (message(failed)) }
+        @if let Some(failed) = failed { (refusal(&visit, &FIELDS, failed)) }
         form .entry method="get" action="/quote" {
             (fields(&visit, &FIELDS, failed))
             button type="submit" { "What does it cost?" }

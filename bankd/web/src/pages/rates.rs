@@ -5,10 +5,9 @@ use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 
 use crate::failed::Failed;
-use crate::layout::message;
 use crate::page::Page;
-use crate::parts::amount::amount;
-use crate::parts::form::{Field, Kind, filled};
+use crate::parts::amount::{amount, count};
+use crate::parts::form::{Field, Kind, filled, refusal};
 use crate::parts::period;
 use crate::parts::project::Projects;
 use crate::parts::table::{Table, amounts, figures, link, name, or_none, words};
@@ -153,10 +152,10 @@ async fn test(visit: Visit) -> Shown {
     };
     let content = html! {
         p .lead { "Prices past jobs again, as if this rate had been in force. Nothing changes." }
-        @if let Some(failed) = failed { (message(failed)) }
+        @if let Some(failed) = failed { (refusal(&visit, &FIELDS, failed)) }
         form .entry method="get" action="/rates/test" {
             @if let Some(zone) = visit.parameter("zone") { input type="hidden" name="zone" value=(zone); }
-            (filled(&FIELDS, value, failed))
+            (filled(&visit, &FIELDS, value, failed))
             button type="submit" { "What would it have cost?" }
         }
         @if let Ok(Some(answer)) = &asked { (result(&visit, &projects, answer)) }
@@ -203,7 +202,7 @@ fn result(visit: &Visit, projects: &Projects, answer: &RateTested) -> Markup {
         @for warning in &answer.warnings { div .message { p { (warning) } } }
         h2 { (zone.time(&replay.from)) " to " (zone.time(&replay.to)) }
         dl .facts {
-            dt { "Charges" } dd { (replay.total.charges) }
+            dt { "Charges" } dd { (count(replay.total.charges)) }
             dt { "Billed (" (unit) ")" } dd { (amount(&replay.total.billed)) }
             dt { "With this rate (" (unit) ")" } dd { strong { (amount(&replay.total.proposed)) } }
             dt { "Difference (" (unit) ")" } dd { strong { (amount(&replay.total.difference)) } }
@@ -218,7 +217,7 @@ fn by_user(visit: &Visit, projects: &Projects, replay: &Replay, unit: &str) -> M
         vec![
             projects.show(visit, row.project.as_deref()),
             or_none(row.user.as_deref()),
-            html! { (row.charges) },
+            html! { (count(row.charges)) },
             amount(&row.billed),
             amount(&row.proposed),
             amount(&row.difference),

@@ -14,7 +14,7 @@ use crate::order::{Order, nothing, proposed};
 use crate::page::Page;
 use crate::parts::amount::{amount, is_zero};
 use crate::parts::form::{Field, Kind, key, keyed, token};
-use crate::parts::table::{Table, link, name, or_none, words};
+use crate::parts::table::{Table, amounts, link, name, or_none, words};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -38,7 +38,7 @@ const DEPOSIT: &[Field<'static>] = &[
         Kind::Words,
         "A project stands for its only account.",
     ),
-    Field::needed("amount", "Amount", Kind::Figure, AMOUNT),
+    Field::needed("amount", "Amount", Kind::Amount, AMOUNT),
     Field::optional("start", "Usable from", Kind::Time, START),
     Field::optional("end", "Usable until (exclusive)", Kind::Time, END),
     REASON,
@@ -76,7 +76,7 @@ const PROJECT: &[Field<'static>] = &[
         Kind::Words,
         "The login name. Empty: you.",
     ),
-    Field::optional("amount", "First deposit", Kind::Figure, AMOUNT),
+    Field::optional("amount", "First deposit", Kind::Amount, AMOUNT),
     Field::optional("start", "Usable from", Kind::Time, START),
     Field::optional("end", "Usable until (exclusive)", Kind::Time, END),
     REASON,
@@ -129,6 +129,7 @@ pub(crate) fn rows() -> Vec<Page> {
         [
             Page::get(path, async move |visit: Visit| one.order().show(&visit))
                 .right(Right::Ask)
+                .below(&["/requests"])
                 .takes_fields(one.fields),
             Page::post(path, move |visit: Visit| one.send(visit)).right(Right::Ask),
         ]
@@ -175,6 +176,12 @@ impl Ask {
     async fn send(self, visit: Visit) -> Shown {
         self.order().take(&visit).await
     }
+}
+
+/// The fields of the form that asks for a kind of thing.
+pub(crate) fn fields(kind: &str) -> &'static [Field<'static>] {
+    let own = ALL.iter().find(|one| one.path == kind);
+    own.map_or(&[], |one| one.fields)
 }
 
 /// The forms for a project that a person may not change.
@@ -237,7 +244,7 @@ async fn list(visit: Visit) -> Shown {
         }
         (table(&visit, &list.items, "Your requests", Some(route(Target::data)), next))
         @if visit.may(Right::DecideProposals) {
-            p { a href=(visit.link(&["proposals"])) { "Requests of others, and proposals" } }
+            p .ways { a href=(visit.link(&["proposals"])) { "Requests of others, and proposals" } }
         }
     };
     Ok(visit.page("Requests", &[], &content))
@@ -257,7 +264,7 @@ fn table(
             html! { (row.kind.replace('_', " ")) },
             name(&subject(row)),
             html! {
-                @if is_zero(&row.amount) { "–" } @else { (amount(&row.amount)) " " (row.unit) }
+                @if is_zero(&row.amount) { span .none { "–" } } @else { (amount(&row.amount)) }
             },
             html! { (visit.zone().day(&row.at)) },
             html! { strong .flag[row.state == "declined"] { (row.state) } },
@@ -270,7 +277,7 @@ fn table(
             words("Number"),
             words("What"),
             words("For"),
-            words("Amount"),
+            amounts("Amount", &visit.unit()),
             words("Asked on"),
             words("State"),
             words("Answer"),
@@ -295,6 +302,9 @@ async fn page(visit: &Visit, id: &str, failed: Option<&Failed>) -> Shown {
     let content = html! {
         @if visit.parameter("done") == Some("asked") {
             div .message.good role="status" { p { "Sent. It waits for an answer." } }
+        }
+        @if visit.parameter("done") == Some("withdrawn") && one.state != "open" {
+            div .message.good role="status" { p { "Your request for " (subject(&one)) " is " (one.state) "." } }
         }
         @if let Some(failed) = failed { (message(failed)) }
         (facts(visit, &one).await)
@@ -322,7 +332,7 @@ async fn withdraw(visit: Visit, Path(id): Path<String>) -> Shown {
     let sent: Result<(u16, Value), Failed> = visit.send("POST", target, &key(&visit), &body).await;
     match sent {
         Ok(_) => {
-            let target = Target::page(&["requests", &id]);
+            let target = Target::page(&["requests", &id]).with("done", "withdrawn");
             Ok(Redirect::to(target.as_str()).into_response())
         }
         Err(failed) => page(&visit, &id, Some(&failed)).await,

@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use crate::page::Page;
 use crate::parts::form::token;
 use crate::parts::sent;
-use crate::parts::table::{Table, name, words};
+use crate::parts::table::{Table, buttons, name, words};
 use crate::sign_in::with_cookie;
 use crate::visit::{Shown, Visit};
 
@@ -36,7 +36,7 @@ async fn show(visit: Visit) -> Shown {
             words("Last used"),
             words("Signed in with"),
             words("Browser"),
-            words(""),
+            buttons("Change"),
         ],
         rows: rows.collect(),
         empty: html! {},
@@ -47,7 +47,7 @@ async fn show(visit: Visit) -> Shown {
         p .lead { "You are signed in as " strong { (visit.session.name) } ", with the roles "
             (visit.roles.words().replace(',', ", ")) "." }
         (table.show())
-        @if visit.may(Right::ChangeAccess) { p { a href=(visit.link(&["sessions", "all"])) { "All sessions" } } }
+        @if visit.may(Right::ChangeAccess) { p .ways { a href=(visit.link(&["sessions", "all"])) { "All sessions" } } }
     };
     Ok(visit.page("Your sessions", &[], &content))
 }
@@ -73,7 +73,7 @@ async fn show_all(visit: Visit) -> Shown {
             words("Last used"),
             words("Signed in with"),
             words("Browser"),
-            words(""),
+            buttons("Change"),
             words("Roles by groups"),
         ],
         rows: rows.collect(),
@@ -119,7 +119,7 @@ fn row(visit: &Visit, session: &WebSession, action: &str) -> Vec<Markup> {
         html! { (zone.of_seconds(session.created_s)) },
         html! { (zone.of_seconds(session.used_s)) },
         html! { (session.way) },
-        html! { span .name title=(agent) { (agent) } },
+        html! { span .prose { (agent) } },
         html! {
             @if session.id == visit.session.id { "this session" } @else {
                 form method="post" action=(action) {

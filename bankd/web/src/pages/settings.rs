@@ -41,7 +41,7 @@ async fn show(visit: Visit) -> Shown {
             a href=(route(Target::data).with("format", "csv")) { "CSV" } " · " a href=(route(Target::data)) { "JSON" }
         }
     };
-    Ok(visit.page("Settings", &[("People", visit.link(&["people"]))], &content))
+    Ok(visit.page("Settings", &[], &content))
 }
 
 /// Whether somebody has set it.

@@ -19,6 +19,7 @@ pub(crate) fn rows() -> Vec<Page> {
     vec![
         Page::get("/projects/{name}/statement", show)
             .right(Right::SeeLedger)
+            .below(&["/projects", "/"])
             .takes_period()
             .takes(["at", "after"]),
     ]
@@ -64,10 +65,7 @@ async fn show(visit: Visit, Path(project): Path<String>) -> Shown {
         (parts(&visit, &project, &statement, sums_of("parts")))
         (entries(&visit, &list.items, &statement, lines(Target::data), next))
     };
-    let above = [
-        ("Balances", visit.link(&[])),
-        (project.as_str(), visit.link(&["projects", &project])),
-    ];
+    let above = [(project.as_str(), visit.link(&["projects", &project]))];
     Ok(visit.page(&format!("Statement of {project}"), &above, &content))
 }
 

@@ -1,17 +1,20 @@
 //! The way to the statement of any project, over any period and as of any moment.
 
 use axum::response::{IntoResponse as _, Redirect};
+use bank_api::v1::{Balance, List};
 use bankd_ledger::access::right::Right;
 use maud::html;
 
 use crate::page::Page;
 use crate::parts::period;
+use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
 pub(crate) fn rows() -> Vec<Page> {
     vec![
         Page::get("/statements", show)
             .right(Right::SeeLedger)
+            .below(&["/proof", "/"])
             .takes_period()
             .takes(["project", "at"]),
     ]
@@ -24,6 +27,18 @@ async fn show(visit: Visit) -> Shown {
         let target = target.maybe("to", visit.parameter("to"));
         return Ok(Redirect::to(target.as_str()).into_response());
     }
+    let first: List<Balance> = visit
+        .get(Target::api(&["balances"]).with("limit", "1"))
+        .await?;
+    if first.items.is_empty() {
+        let content = html! {
+            div .empty {
+                p { "There is no account yet, and so no statement." }
+                p .small { "The page " a href=(visit.link(&[])) { "Balances" } " describes how to begin." }
+            }
+        };
+        return Ok(visit.page("Statements", &[], &content));
+    }
     let content = html! {
         p { "What came and went on the accounts of a project. " strong { "State at" } " shows the statement as it was at that
             moment; " strong { "From" } " and " strong { "To" } " are its period." }
@@ -33,5 +48,5 @@ async fn show(visit: Visit) -> Shown {
             button type="submit" { "Show" }
         }
     };
-    Ok(visit.page("Statements", &[("Balances", visit.link(&[]))], &content))
+    Ok(visit.page("Statements", &[], &content))
 }

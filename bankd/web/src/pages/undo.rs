@@ -23,6 +23,7 @@ pub(crate) fn rows() -> Vec<Page> {
     vec![
         Page::get("/transactions/{id}/undo", show)
             .right(Right::Reverse)
+            .below(&["/journal"])
             .takes_fields(FIELDS),
         Page::post("/transactions/{id}/undo", send).right(Right::Reverse),
     ]

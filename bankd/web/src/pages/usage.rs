@@ -10,7 +10,7 @@ use maud::{Markup, html};
 use crate::embedded::embedded;
 use crate::failed::Failed;
 use crate::page::Page;
-use crate::parts::amount::{amount, hours, is_zero};
+use crate::parts::amount::{amount, count, hours, is_zero};
 use crate::parts::asked::{self, Asked, Words};
 use crate::parts::period::{self, Choice};
 use crate::parts::picture;
@@ -89,7 +89,7 @@ async fn show(visit: Visit) -> Shown {
     let content = html! {
         (asked::filters(&visit, &asked, "usage").await?)
         (period::with_choices(&visit, &[by, choice, length]))
-        (drawing(&visit, &ways, of, &table, data.clone().with("every", asked.every))?)
+        @if !table.sums.is_empty() { (drawing(&visit, &ways, of, &table, data.clone().with("every", asked.every))?) }
         (listed(&visit, &asked, &ways, of, &table, data))
         @for remark in drawn::remarks(&table) { p .small { (remark) } }
         (asked::views(&visit, &asked, "usage"))
@@ -256,16 +256,16 @@ fn listed(
     let row = |row: &UsageLine| {
         let f = &row.figures;
         let Some(own) = owner(sums, row) else {
-            return cells(name(&value(row, asked.by)), html! { (f.jobs) }, f);
+            return cells(name(&value(row, asked.by)), html! { (count(&f.jobs)) }, f);
         };
         let down = ways.deeper.clone();
         let down = down.map(|down| asked.over(down.with(asked.by, own)));
         let jobs = asked.over(Asked::jobs(visit, Some(asked.by)).with(asked.by, own));
-        let count = html! { @if ways.lists(asked.by, own) { a href=(jobs) { (f.jobs) } } @else { (f.jobs) } };
+        let count = html! { @if ways.lists(asked.by, own) { a href=(jobs) { (count(&f.jobs)) } } @else { (count(&f.jobs)) } };
         let own = down.map_or_else(|| name(own), |down| link(&down, own));
         cells(own, count, f)
     };
-    let total = |f: &UsageFigures| cells(html! { strong { "Total" } }, html! { (f.jobs) }, f);
+    let total = |f: &UsageFigures| cells(html! { "Total" }, html! { (count(&f.jobs)) }, f);
     let mut columns = vec![words(asked.label()), figures("Jobs"), figures("Core-hours")];
     columns.extend(more.map(|(_, label)| figures(label)));
     columns.push(amounts("Charged", &sums.unit));

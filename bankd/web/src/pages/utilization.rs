@@ -13,7 +13,7 @@ use crate::parts::amount::{amount, maybe};
 use crate::parts::asked::{self, Asked, Words};
 use crate::parts::period::{self, Choice};
 use crate::parts::picture;
-use crate::parts::table::{Table, figures, link, words};
+use crate::parts::table::{Table, amounts, figures, link, words};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -28,6 +28,7 @@ pub(crate) fn rows() -> Vec<Page> {
     vec![
         Page::get("/utilization", show)
             .right(Right::SeeShares)
+            .below(&["/usage"])
             .takes_period()
             .takes(["every", "by", "basis", "machine"])
             .picture(picture_alone),
@@ -93,7 +94,7 @@ async fn show(visit: Visit) -> Shown {
         (asked::filters(&visit, &asked, "utilization").await?)
         (period::with_choices(&visit, &[choice, length]))
         @for period in &report.periods { (drawing(&visit, &report, period, data(every))?) }
-        @for period in &report.periods { (listed(&visit, &asked, &report.unit, period, data("1"))) }
+        @for period in report.periods.iter().filter(|period| !period.utilisation.is_empty()) { (listed(&visit, &asked, &report.unit, period, data("1"))) }
         p .small { "Capacity is that of the hardware in service, without recorded downtime." }
         (asked::views(&visit, &asked, "utilization"))
     };
@@ -162,14 +163,14 @@ fn listed(
     };
     Table {
         caption: &format!(
-            "From {} to {} (exclusive), {unit}",
+            "From {} to {} (exclusive)",
             period.shown_from, period.shown_to
         ),
         columns: vec![
             words("Machine"),
-            figures("Used"),
-            figures("Capacity"),
-            figures("Percent"),
+            amounts("Used", unit),
+            amounts("Capacity", unit),
+            figures("Used (%)"),
         ],
         rows: period.utilisation.iter().map(row).collect(),
         empty: html! { p { "No usage and no hardware in this period." } },

@@ -9,7 +9,7 @@ use super::usage::{SHOWN, owner, pictured};
 use crate::embedded::embedded;
 use crate::failed::Failed;
 use crate::page::Page;
-use crate::parts::amount::maybe;
+use crate::parts::amount::{count, maybe};
 use crate::parts::asked::{self, Asked, Words};
 use crate::parts::period;
 use crate::parts::table::{Table, figures, link, name, words};
@@ -28,6 +28,7 @@ pub(crate) fn rows() -> Vec<Page> {
     vec![
         Page::get("/waiting", show)
             .right(Right::SeeLedger)
+            .below(&["/usage"])
             .takes(asked::takes())
             .picture(picture_alone),
     ]
@@ -59,7 +60,7 @@ async fn show(visit: Visit) -> Shown {
     let content = html! {
         (asked::filters(&visit, &asked, "waiting").await?)
         (period::with_choices(&visit, &asked.choices(&visit)))
-        (drawing(&visit, deeper, &table, data.clone().with("every", asked.every))?)
+        @if !table.sums.is_empty() { (drawing(&visit, deeper, &table, data.clone().with("every", asked.every))?) }
         (listed(&asked, deeper, &table, data))
         (asked::views(&visit, &asked, "waiting"))
     };
@@ -99,7 +100,7 @@ fn listed(asked: &Asked, deeper: Option<&Target>, sums: &UsageTable, data: Targe
     let cells = |own: Markup, f: &UsageFigures| {
         vec![
             own,
-            html! { (f.started) },
+            html! { (count(&f.started)) },
             maybe(f.wait_mean_s.as_deref()),
             maybe(f.expansion.as_deref()),
         ]
@@ -112,7 +113,7 @@ fn listed(asked: &Asked, deeper: Option<&Target>, sums: &UsageTable, data: Targe
         let own = down.map_or_else(|| name(own), |down| link(&down, own));
         cells(own, &row.figures)
     };
-    let total = cells(html! { strong { "All" } }, &sums.total);
+    let total = cells(html! { "All" }, &sums.total);
     Table {
         caption: &format!(
             "From {} to {} (exclusive)",

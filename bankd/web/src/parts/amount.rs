@@ -27,6 +27,11 @@ pub(crate) fn grouped(text: &str) -> String {
     out
 }
 
+/// A number of things, with groups of thousands.
+pub(crate) fn count(number: impl ToString) -> String {
+    grouped(&number.to_string())
+}
+
 /// A figure in a sentence or a cell. One below zero is marked by its sign and by a colour.
 pub(crate) fn amount(text: &str) -> Markup {
     let is_debt = text.starts_with('-');

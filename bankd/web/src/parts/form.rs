@@ -4,8 +4,11 @@
 //! its preview and its confirmation, so a form that is sent twice is done once.
 
 use maud::{Markup, html};
+use serde_json::Value;
 
+use super::amount::grouped;
 use crate::failed::Failed;
+use crate::layout::{message, message_at};
 use crate::visit::Visit;
 
 /// The token of the session. Every form that posts has one.
@@ -37,7 +40,9 @@ pub(crate) enum Kind {
     Words,
     /// A decimal.
     Figure,
-    /// A decimal with a sign, or a word in its place such as `none`: a telephone shows all keys.
+    /// An amount of the bank: its label has the unit.
+    Amount,
+    /// An amount with a sign, or a word in its place such as `none`: a telephone shows all keys.
     SignOrWord,
     /// A whole number.
     Whole,
@@ -78,8 +83,35 @@ impl<'a> Field<'a> {
         }
     }
 
+    /// The label; that of an amount has the unit.
+    pub(crate) fn label(&self, unit: &str) -> String {
+        if self.is_amount() {
+            format!("{} ({unit})", self.label)
+        } else {
+            self.label.to_owned()
+        }
+    }
+
+    fn is_amount(&self) -> bool {
+        matches!(self.kind, Kind::Amount | Kind::SignOrWord)
+    }
+
+    /// An entry as a page shows it. A choice has its label, a time is in the zone of the page.
+    pub(crate) fn shown(&self, visit: &Visit, value: &Value) -> String {
+        let text = written(value);
+        match self.kind {
+            Kind::Time => visit.zone().exact(&text),
+            Kind::Amount | Kind::SignOrWord => grouped(&text),
+            Kind::Choice(words) => {
+                let found = words.iter().find(|(word, _)| *word == text);
+                found.map_or(text, |(_, label)| (*label).to_owned())
+            }
+            Kind::Words | Kind::Figure | Kind::Whole => text,
+        }
+    }
+
     /// With what was typed before, and marked if that is what is wrong.
-    pub(crate) fn show(&self, value: &str, failed: Option<&Failed>) -> Markup {
+    pub(crate) fn show(&self, value: &str, unit: &str, failed: Option<&Failed>) -> Markup {
         let wrong = failed.and_then(|failed| failed.problem().field.as_deref());
         let is_wrong = wrong == Some(self.name);
         let help = format!("{}-help", self.name);
@@ -87,13 +119,13 @@ impl<'a> Field<'a> {
         let described = has_help.then_some(help.as_str());
         let invalid = is_wrong.then_some("true");
         let keyboard = match self.kind {
-            Kind::Figure => Some("decimal"),
+            Kind::Figure | Kind::Amount => Some("decimal"),
             Kind::Whole => Some("numeric"),
             _ => None,
         };
         html! {
             div .field.wrong[is_wrong] {
-                label for=(self.name) { (self.label) @if !self.is_required { span .small { " (optional)" } } }
+                label for=(self.name) { (self.label(unit)) @if !self.is_required { span .small { " (optional)" } } }
                 @if let Kind::Choice(words) = self.kind {
                     select #(self.name) name=(self.name) aria-invalid=[invalid] aria-describedby=[described] {
                         @for (word, label) in words {
@@ -112,23 +144,84 @@ impl<'a> Field<'a> {
 
 /// The fields of a form, with what was typed or is in the address, and the one marked that a refusal is about.
 pub(crate) fn fields(visit: &Visit, fields: &[Field<'_>], failed: Option<&Failed>) -> Markup {
-    let entered = |name: &str| {
-        visit
-            .field(name)
-            .or_else(|| visit.parameter(name))
-            .unwrap_or_default()
-    };
-    filled(fields, entered, failed)
+    filled(visit, fields, |name| entered(visit, name), failed)
+}
+
+/// What was typed, or is in the address.
+fn entered<'v>(visit: &'v Visit, name: &str) -> &'v str {
+    let typed = visit.field(name).or_else(|| visit.parameter(name));
+    typed.unwrap_or_default()
+}
+
+/// The message of a refused form: it names the field and leads to it.
+pub(crate) fn refusal(visit: &Visit, fields: &[Field<'_>], failed: &Failed) -> Markup {
+    let failed = placed(fields, |name| entered(visit, name), failed);
+    let wrong = failed.problem().field.as_deref();
+    let found = fields.iter().find(|field| Some(field.name) == wrong);
+    match found {
+        Some(field) => message_at(&failed, field.name, field.label),
+        None => message(&failed),
+    }
+}
+
+/// The members of a request with the labels of the form that sends them. Members without a field have their name.
+pub(crate) fn facts(
+    visit: &Visit,
+    fields: &[Field<'_>],
+    body: &serde_json::Map<String, Value>,
+) -> Markup {
+    let unit = visit.unit();
+    let own = fields.iter().filter_map(|field| {
+        let value = body.get(field.name).filter(|value| !value.is_null())?;
+        Some((field.label(&unit), field.shown(visit, value)))
+    });
+    let has_field = |name: &str| fields.iter().any(|field| field.name == name);
+    let rest = body
+        .iter()
+        .filter(|(name, value)| !has_field(name) && !value.is_null());
+    let rest = rest.map(|(name, value)| {
+        let text = match value {
+            Value::Bool(is_so) => (if *is_so { "yes" } else { "no" }).to_owned(),
+            other => visit.zone().exact(&written(other)),
+        };
+        (capital(&name.replace('_', " ")), text)
+    });
+    html! { @for (label, text) in own.chain(rest) { dt { (label) } dd { (text) } } }
+}
+
+/// A word with a capital at its start.
+fn capital(word: &str) -> String {
+    let mut letters = word.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string());
+    first.unwrap_or_default() + letters.as_str()
+}
+
+/// A value of a request as text.
+pub(crate) fn written(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(items) => items.iter().map(written).collect::<Vec<_>>().join(", "),
+        other => other.to_string(),
+    }
 }
 
 /// The same with entries from elsewhere.
 pub(crate) fn filled<'v>(
+    visit: &Visit,
     fields: &[Field<'_>],
     entered: impl Fn(&str) -> &'v str,
     failed: Option<&Failed>,
 ) -> Markup {
     let placed = failed.map(|failed| placed(fields, &entered, failed));
-    html! { @for field in fields { (field.show(entered(field.name), placed.as_ref())) } }
+    let unit = visit.unit();
+    let value = |field: &Field<'_>| {
+        let text = entered(field.name);
+        // A preview carries instants: they are shown as people enter them.
+        let is_instant = field.kind == Kind::Time && visit.field(field.name).is_some();
+        let shown = is_instant.then(|| visit.zone().entered(text));
+        shown.unwrap_or_else(|| text.to_owned())
+    };
+    html! { @for field in fields { (field.show(&value(field), &unit, placed.as_ref())) } }
 }
 
 /// A refusal with its field. One that names none is about the field in its words, about the entry that
@@ -151,7 +244,7 @@ fn placed<'v>(fields: &[Field<'_>], entered: impl Fn(&str) -> &'v str, failed: &
     let figures = || {
         fields
             .iter()
-            .filter(|field| matches!(field.kind, Kind::Figure | Kind::SignOrWord))
+            .filter(|field| field.kind == Kind::Figure || field.is_amount())
     };
     let figure = || {
         let odd = figures().find(|field| !is_decimal(entered(field.name)));

@@ -1,6 +1,5 @@
 //! The period picker: start, exclusive end, and zone, all in the address.
 
-use bank_api::text::parse_rfc3339;
 use maud::{Markup, html};
 
 use super::turn;
@@ -99,14 +98,7 @@ pub(crate) fn inputs(visit: &Visit, names: &[&str], wrong: Option<&str>) -> Mark
 /// What is in the address. A time that a link of a picture wrote is shown as people enter it in the zone of the page.
 fn entered(visit: &Visit, name: &str) -> String {
     let text = visit.parameter(name).unwrap_or_default();
-    let zone = visit.zone();
-    let read = |text: &str| zone.read(text, 0);
-    let is_exact = parse_rfc3339(text).is_some();
-    let short = [zone.day(text), zone.time(text)];
-    let mut short = short
-        .into_iter()
-        .filter(|short| is_exact && read(short) == read(text));
-    short.next().unwrap_or_else(|| text.to_owned())
+    visit.zone().entered(text)
 }
 
 fn label(name: &str) -> &'static str {

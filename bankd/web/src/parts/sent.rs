@@ -22,6 +22,22 @@ pub(crate) fn to(page: &str, done: &str) -> Response {
     Redirect::to(target.as_str()).into_response()
 }
 
+/// The same with the name that the message is about.
+pub(crate) fn to_about(page: &Target, done: &str, of: &str) -> Response {
+    let target = page.clone().with("done", done).with("of", of);
+    Redirect::to(target.as_str()).into_response()
+}
+
+/// What was done, and the name that it is about.
+pub(crate) fn about(visit: &Visit) -> Option<(&str, &str)> {
+    visit.parameter("done").zip(visit.parameter("of"))
+}
+
+/// The message about what was done. The address is not trusted: a page writes what it finds in the bank.
+pub(crate) fn band(text: &Markup) -> Markup {
+    html! { div .message.good role="status" { p { (text) } } }
+}
+
 /// The page of the form again, with the status of the refusal.
 pub(crate) fn again(page: Shown, failed: Failed) -> Shown {
     let mut page = page?;

@@ -11,6 +11,8 @@ pub(crate) struct Column {
     head: String,
     /// Figures are aligned at the right.
     is_figure: bool,
+    /// Buttons are not printed.
+    is_buttons: bool,
 }
 
 /// A column of words.
@@ -18,14 +20,23 @@ pub(crate) fn words(head: &str) -> Column {
     Column {
         head: head.to_owned(),
         is_figure: false,
+        is_buttons: false,
+    }
+}
+
+/// A column of buttons, which has no place on paper.
+pub(crate) fn buttons(head: &str) -> Column {
+    Column {
+        is_buttons: true,
+        ..words(head)
     }
 }
 
 /// A column of figures without a unit.
 pub(crate) fn figures(head: &str) -> Column {
     Column {
-        head: head.to_owned(),
         is_figure: true,
+        ..words(head)
     }
 }
 
@@ -69,7 +80,7 @@ impl Table<'_> {
                     table {
                         caption { (self.caption) }
                         thead { tr { @for column in &self.columns {
-                            th scope="col" .figure[column.is_figure] { (column.head) }
+                            th scope="col" .figure[column.is_figure] .buttons[column.is_buttons] { (column.head) }
                         } } }
                         tbody { @for row in &self.rows { (self.row(row)) } }
                         @if !totals.is_empty() { tfoot { @for row in totals { (self.row(row)) } } }
@@ -93,7 +104,10 @@ impl Table<'_> {
                 @if place == 0 {
                     th scope="row" .figure[column.is_figure] { (cell) }
                 } @else {
-                    td .figure[column.is_figure] .blank[is_blank(cell)] data-head=(column.head) { (cell) }
+                    // In a card the cell is a line with its head at the left: the content is one box.
+                    td .figure[column.is_figure] .buttons[column.is_buttons] .blank[is_blank(cell)] data-head=(column.head) {
+                        @if !cell.0.is_empty() { div { (cell) } }
+                    }
                 }
             } }
         }
@@ -115,6 +129,11 @@ pub(crate) fn or_none(text: Option<&str>) -> Markup {
 /// A name that may be long: cut by the style sheet, with the whole in the title.
 pub(crate) fn name(text: &str) -> Markup {
     html! { span .name title=(text) { (text) } }
+}
+
+/// Words that may be several lines long.
+pub(crate) fn prose(text: Option<&str>) -> Markup {
+    text.map_or_else(|| or_none(None), |text| html! { span .prose { (text) } })
 }
 
 /// A link with a name that may be long.

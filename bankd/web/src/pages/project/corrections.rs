@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use super::Place;
 use crate::failed::Failed;
 use crate::parts::amount::change;
-use crate::parts::table::{Table, amounts, link, name, or_none, words};
+use crate::parts::table::{Table, amounts, link, name, or_none, prose, words};
 use crate::target::Target;
 
 /// The kinds of entries that correct others.
@@ -42,7 +42,7 @@ pub(super) async fn show(place: &Place<'_>) -> Result<Markup, Failed> {
             job.unwrap_or_else(|| or_none(None)),
             or_none(row.user.as_deref()),
             change(&row.amount),
-            or_none(row.reason.as_deref()),
+            prose(row.reason.as_deref()),
         ]
     };
     Ok(Table {
@@ -54,7 +54,7 @@ pub(super) async fn show(place: &Place<'_>) -> Result<Markup, Failed> {
             words("By"),
             words("Job"),
             words("User"),
-            amounts("Amount", "change"),
+            amounts("Amount", &format!("change, {}", visit.unit())),
             words("Reason"),
         ],
         rows: page.items.iter().rev().map(row).collect(),

@@ -10,7 +10,7 @@ use maud::{Markup, html};
 use super::super::jobs;
 use super::Place;
 use crate::failed::Failed;
-use crate::parts::amount::{amount, grouped, hours};
+use crate::parts::amount::{amount, count, grouped, hours};
 use crate::parts::table::{Table, amounts, figures, link, name, words};
 use crate::target::Target;
 
@@ -149,7 +149,7 @@ pub(super) async fn usage(place: &Place<'_>) -> Result<Markup, Failed> {
         });
         vec![
             user.as_deref().map_or_else(|| html! { "others" }, name),
-            html! { @match &jobs { Some(jobs) => a href=(jobs) { (sums.jobs) }, None => (sums.jobs) } },
+            html! { @match &jobs { Some(jobs) => a href=(jobs) { (count(&sums.jobs)) }, None => (count(&sums.jobs)) } },
             hours(&sums.core_hours),
             hours(&sums.gpu_hours),
             amount(&sums.charged),
