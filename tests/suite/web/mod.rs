@@ -4,6 +4,7 @@ mod access;
 mod addresses;
 mod audit;
 mod browser;
+mod care;
 mod deposit;
 mod figures;
 mod foreign;

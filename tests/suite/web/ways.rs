@@ -40,7 +40,10 @@ fn a_changed_form_that_is_sent_again_has_a_way_on() {
     // The time of the answer is on its page, in the API, in the feed and on the command line.
     let at = "2026-01-01T01:00:00Z";
     let shown = amy.get(&bank, &format!("/requests/{number}")).text();
-    assert!(shown.contains("on 2026-01-01 01:00"), "{shown}");
+    assert!(
+        shown.contains("on <time>2026-01-01 01:00</time>"),
+        "{shown}"
+    );
     let one = bank.bank_ok(&["request", "show", &number, "--json"]);
     assert!(one.contains(at), "{one}");
     let feed = amy.get(&bank, "/notices").text();

@@ -186,6 +186,7 @@ fn empty_and_refused_pages_look_like_pages() {
         }
         let empty = page.text("[...document.querySelectorAll('.empty')].filter(e => e.textContent.length < 12).join()");
         assert_eq!(empty, "", "{target}");
+        begins(&mut page, target);
     }
     for target in ["/login", "/login/link?code=bl_nonsense"] {
         page.ask("Network.clearBrowserCookies", &serde_json::json!({}));
@@ -201,6 +202,24 @@ fn empty_and_refused_pages_look_like_pages() {
         findings.len(),
         findings.join("\n")
     );
+}
+
+/// An empty page has one box, whose words fit what the address asks for.
+fn begins(page: &mut Page<'_>, target: &str) {
+    let text = page.text("document.querySelector('main').innerText");
+    let expected = match target {
+        "/operations" => "No job is charged yet",
+        "/jobs" => "There is no job yet.",
+        "/statements" => "There is no account yet",
+        "/usage" | "/waiting" | "/utilization" => {
+            let boxes = page.eval("document.querySelectorAll('.empty, .absent').length");
+            assert_eq!(boxes, 1, "{target}");
+            return;
+        }
+        _ => return,
+    };
+    assert!(text.contains(expected), "{target}: {text}");
+    assert!(!text.contains("Nothing is wrong"), "{target}: {text}");
 }
 
 /// Reading on the move: the first screen of a user with its style, script and picture, on a new telephone.
