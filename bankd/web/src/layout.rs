@@ -60,12 +60,13 @@ fn page(
                 a href=(visit.path) { "Show the present" }
             }
         }
-        main #main tabindex="-1" {
-            @if !trail.is_empty() {
-                nav .trail aria-label="Breadcrumb" {
-                    ol { @for (word, target) in &trail { li { a href=(target) { (word) } } } }
-                }
+        // Before the content: the link that skips to it skips this too.
+        @if !trail.is_empty() {
+            nav .trail aria-label="Breadcrumb" {
+                ol { @for (word, target) in &trail { li { a href=(target) { (word) } } } }
             }
+        }
+        main #main tabindex="-1" {
             h1 { (title) }
             (content)
         }

@@ -13,7 +13,7 @@ use crate::failed::Failed;
 use crate::parts::amount::amount;
 use crate::parts::form::{self, Field, Kind, key, keyed, token};
 use crate::parts::hint;
-use crate::parts::table::{Table, amounts, name, words};
+use crate::parts::table::{Table, amounts, words};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -252,9 +252,8 @@ async fn balance(visit: &Visit, after: &AccountAfter) -> Result<Markup, Failed> 
         vec![html! { (word) }, before, amount(after)]
     };
     Ok(html! {
-        h2 { "Account " (name(&after.account)) }
         (Table {
-            caption: "Balance",
+            caption: &format!("Balance of {}", after.account),
             columns: vec![words(""), amounts("Before", unit), amounts("After", unit)],
             rows: vec![
                 row("Settled", before.map(|row| &row.amount), &after.amount),

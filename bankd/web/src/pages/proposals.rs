@@ -216,8 +216,10 @@ pub(crate) async fn facts(visit: &Visit, one: &Proposal) -> Markup {
             }
         }
         h2 { "Request" }
+        @let request = entered(one);
+        @if request.is_empty() { p { "It has no further entries." } }
         dl .facts {
-            (form::facts(visit, fields, &entered(one)))
+            (form::facts(visit, fields, &request))
         }
     }
 }

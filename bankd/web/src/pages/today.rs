@@ -144,7 +144,7 @@ async fn empty(visit: &Visit) -> Result<Markup, Failed> {
             html! { @if let Some(days) = row.days_left { (days) } @else { "–" } },
         ]
     };
-    Ok(Table {
+    let table = Table {
         caption: "Empty, or empty within a week",
         columns: vec![
             words("Project"),
@@ -157,7 +157,14 @@ async fn empty(visit: &Visit) -> Result<Markup, Failed> {
         data: Some(route(Target::data)),
         next: turn::next(visit.link(&["today"]), "empty", list.next.as_deref()),
     }
-    .show())
+    .show();
+    Ok(html! {
+        (table)
+        @if !list.items.is_empty() { p .small {
+            strong { "Days left: " } "until the free money is used up, if each day uses as much as an average day of the last
+            30."
+        } }
+    })
 }
 
 async fn unmapped(visit: &Visit) -> Result<Markup, Failed> {
