@@ -10,6 +10,9 @@ pub struct AttentionQuery {
     /// Include cleared alerts, clear events and acknowledgements.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub all: bool,
+    /// Without open alerts for thresholds that the same object has passed: of 50, 80 and 95 percent used the last one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub highest: bool,
     /// Only this project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,

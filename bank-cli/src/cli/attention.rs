@@ -60,6 +60,9 @@ pub(crate) struct ListAttention {
     /// Include cleared alerts and acknowledgements
     #[arg(long)]
     pub(crate) all: bool,
+    /// Leave out open alerts for thresholds that the same object has passed
+    #[arg(long)]
+    pub(crate) highest: bool,
     /// Only this project
     #[arg(short = 'A', long)]
     pub(crate) project: Option<String>,

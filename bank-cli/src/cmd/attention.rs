@@ -52,6 +52,7 @@ fn list(context: &Context, args: &ListAttention) -> Result<String, Failure> {
         let left = most.saturating_sub(items.len());
         let query = AttentionQuery {
             all: args.all,
+            highest: args.highest,
             project: args.project.clone(),
             kind: args.kind.clone(),
             after: after.take(),

@@ -9,6 +9,7 @@ pub(crate) mod period;
 pub(crate) mod picture;
 pub(crate) mod project;
 pub(crate) mod sent;
+pub(crate) mod sentence;
 pub(crate) mod share;
 pub(crate) mod table;
 pub(crate) mod turn;

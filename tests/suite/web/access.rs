@@ -44,7 +44,7 @@ fn roles_are_granted_and_revoked() {
         let answer = root.submit_of(&bank, &page, "/people/grant", &fields);
         assert_eq!(
             (answer.status, answer.header("location")),
-            (303, Some("/people?done=grant")),
+            (303, Some("/people?done=grant&of=amy")),
             "{}",
             answer.text()
         );
@@ -53,7 +53,7 @@ fn roles_are_granted_and_revoked() {
     let mut amy = Browser::of_proxy(&bank, "amy");
     assert_eq!(amy.get(&bank, "/deposit").status, 200);
     assert_eq!(amy.get(&bank, "/people").status, 403);
-    let page = root.get(&bank, "/people?name=amy&done=grant").text();
+    let page = root.get(&bank, "/people?name=amy&done=grant&of=amy").text();
     assert!(
         page.contains("Granted.") && page.contains("2027-01-01"),
         "{page}"
@@ -71,7 +71,7 @@ fn refused_grants_keep_what_was_typed() {
         ("amy", "king", "", "", "king"),
         ("amy", "operator", "", "", "project"),
         ("amy", "operator", "nosuch", "", "nosuch"),
-        ("", "auditor", "", "", "name: required"),
+        ("", "auditor", "", "", "Login name</a>: required"),
         ("amy", "auditor", "", "soon", "is not a time"),
         ("\"><script>", "king", "", "", "king"),
     ] {
@@ -168,11 +168,11 @@ fn a_token_is_shown_once_and_ended() {
         "{page}"
     );
     let (_, location) = confirmed(&bank, &mut root, &page, "/tokens/end", &[]);
-    assert_eq!(location.as_deref(), Some("/tokens?done=end"));
+    assert_eq!(location.as_deref(), Some("/tokens?done=end&of=reports"));
     assert_eq!(bank.over_tcp(&request).status, 401);
     for (id, roles, until, words) in [
-        ("", "auditor", "2036-01-01", "id: required"),
-        ("x", "", "2036-01-01", "roles: required"),
+        ("", "auditor", "2036-01-01", "Id</a>: required"),
+        ("x", "", "2036-01-01", "Roles</a>: required"),
         ("x", "auditor", "", "valid_until: required"),
         ("x", "king", "2036-01-01", "king"),
         ("a b", "auditor", "2036-01-01", "a b"),

@@ -152,7 +152,7 @@ fn an_auditor_proves_the_bank() {
         page.contains("Sound.").then_some(page)
     });
     assert!(
-        page.contains("transactions") && page.contains("bankd checkpoint-key new"),
+        page.contains("transactions") && page.contains("checkpoint-key</span> new"),
         "{page}"
     );
     assert!(auditor.get(&bank, "/").text().contains("Sound."));

@@ -88,7 +88,7 @@ fn a_refused_deposit_keeps_what_was_typed() {
         (
             [("name", "chemistry"), ("amount", ""), ("end", "")],
             400,
-            "amount: required",
+            "Amount</a>: required",
         ),
         (
             [("name", "chemistry"), ("amount", "5"), ("end", "soon")],

@@ -115,12 +115,12 @@ fn refusals_are_shown_at_the_form_with_what_was_typed() {
             "chemistry",
         ),
         ("/refund", vec![("job", evil)], 404, "&lt;svg"),
-        ("/refund", vec![("job", "")], 400, "job: required"),
+        ("/refund", vec![("job", "")], 400, "Job</a>: required"),
         (
             "/adjust",
             vec![("account", "chemistry"), ("amount", "-5")],
             400,
-            "reason: required",
+            "Reason</a>: required",
         ),
         (
             "/adjust",

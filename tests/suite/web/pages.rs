@@ -169,8 +169,11 @@ fn a_preview_shows_times_as_they_are_entered() {
     let bank = bank();
     let mut root = Browser::of_link(&bank);
     for (end, shown) in [
-        ("2090-01-01", "<dd>2090-01-01 00:00</dd>"),
-        ("2090-01-01T00:00:30Z", "<dd>2090-01-01T00:00:30Z</dd>"),
+        ("2090-01-01", "<dd><time>2090-01-01 00:00</time></dd>"),
+        (
+            "2090-01-01T00:00:30Z",
+            "<dd><time>2090-01-01 00:00:30</time></dd>",
+        ),
     ] {
         let fields = [("name", "chemistry"), ("amount", "5"), ("end", end)];
         let answer = root.submit(&bank, "/deposit", "/deposit", &fields);

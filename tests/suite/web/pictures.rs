@@ -411,8 +411,8 @@ fn an_empty_bank_has_sentences_in_place_of_pictures() {
     let bank = bank();
     let mut root = Browser::of_link(&bank);
     for (target, words) in [
-        ("/usage", "No core-hours in this period."),
-        ("/waiting", "No waiting time in this period"),
+        ("/usage", "Nothing was used in this period."),
+        ("/waiting", "No job ran in this period."),
         ("/utilization", "No utilisation: no hardware is recorded"),
         (
             "/contribution",

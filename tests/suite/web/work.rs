@@ -39,7 +39,7 @@ fn members_are_added_switched_and_removed_once() {
     }
     for (user, status, words) in [
         ("nobody-here", 404, "nobody-here"),
-        ("", 400, "user: required"),
+        ("", 400, "User</a>: required"),
     ] {
         let fields = [("step", "add"), ("user", user), ("role", "")];
         let answer = amy.submit(&bank, page, page, &fields);

@@ -1,13 +1,15 @@
 //! Alerts and the outbox of notifications. Callers see the alerts of visible projects. Other alerts, the
 //! outbox and every change require an unlimited view or the matching right.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use axum::response::IntoResponse;
 use bank_api::text::suggest;
 use bank_api::v1::{
     AckAttention, Attention, AttentionDone, AttentionQuery, AttentionStatus, List, Notice,
     OutboxQuery, SwitchAttention, TargetStatus, Written,
 };
-use bank_core::attention::{ATTENTION_KINDS, AttentionKind};
+use bank_core::attention::{ATTENTION_KINDS, AttentionKind, Open, Topic};
 use bank_core::command::{Ack, Attention as AttentionCommand, Command, Switch};
 use bank_core::effects::Outcome;
 use bank_core::ids::TxId;
@@ -45,9 +47,15 @@ pub(super) async fn list(call: Call) -> Handled {
             && kind.is_none_or(|kind| row.event.topic.kind == kind)
             && project.as_ref().is_none_or(|wanted| wanted == of)
     };
-    let all = query.all;
+    let (all, highest) = (query.all, query.highest);
     let found = call
         .ask(move |connection| {
+            let passed = if highest {
+                passed(&attention::open(connection)?)
+            } else {
+                BTreeSet::new()
+            };
+            let keep = |row: &EventRow| !passed.contains(&row.tx) && keep(row);
             attention::events(connection, below, limit.saturating_add(1), all, keep)
         })
         .await?
@@ -61,6 +69,26 @@ pub(super) async fn list(call: Call) -> Handled {
             .collect(),
         next: found.next.map(|tx| tx.to_string()),
     })
+}
+
+/// Open alerts for thresholds below another one that the same object has reached.
+fn passed(open: &[Open]) -> BTreeSet<TxId> {
+    // Percent that were used go up, days that are left go down.
+    let rank = |topic: &Topic| match topic.kind {
+        AttentionKind::Expiring => topic.threshold.saturating_neg(),
+        _ => topic.threshold,
+    };
+    let mut most: BTreeMap<(AttentionKind, &str), i64> = BTreeMap::new();
+    for one in open {
+        let of = (one.topic.kind, one.topic.subject.as_str());
+        let own = most.entry(of).or_insert(i64::MIN);
+        *own = rank(&one.topic).max(*own);
+    }
+    let is_below = |one: &&Open| {
+        let of = (one.topic.kind, one.topic.subject.as_str());
+        most.get(&of).is_some_and(|most| rank(&one.topic) < *most)
+    };
+    open.iter().filter(is_below).map(|one| one.tx).collect()
 }
 
 /// `GET /api/v1/attention/{id}`

@@ -13,6 +13,7 @@ use crate::page::Page;
 use crate::parts::amount::{amount, change, grouped};
 use crate::parts::hint;
 use crate::parts::project::Projects;
+use crate::parts::sentence::sentence;
 use crate::parts::table::{Table, amounts, figures, link, name, or_none, words};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
@@ -124,8 +125,8 @@ fn section(visit: &Visit, projects: &Projects, one: &Explained, unit: &str) -> M
                 a href=(visit.link(&["transactions", &number])) { (number) }
             }
             p .small { (visit.zone().time(&one.at_effective)) " · by " (one.actor)
-                @if let Some(reason) = &one.reason { " · " (reason) } }
-            @if !one.effects.is_empty() { ul { @for effect in &one.effects { li { (effect) } } } }
+                @if let Some(reason) = &one.reason { " · " (sentence(visit.zone(), reason)) } }
+            @if !one.effects.is_empty() { ul { @for effect in &one.effects { li { (sentence(visit.zone(), effect)) } } } }
             @if !one.price.is_empty() { (price(&one.price, data("price"))) }
             @if let Some(charge) = &one.charge {
                 @if let Some(text) = &charge.itemisation { pre { code { (text) } } }

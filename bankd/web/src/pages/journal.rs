@@ -9,6 +9,7 @@ use maud::{Markup, html};
 use crate::page::Page;
 use crate::parts::amount::{grouped, is_zero};
 use crate::parts::project::Projects;
+use crate::parts::sentence::sentence;
 use crate::parts::table::{Table, amounts, figures, link, name, or_none, prose, words};
 use crate::parts::{filter, period};
 use crate::target::Target;
@@ -83,7 +84,6 @@ fn entries(
             words("Kind"),
             words("By"),
             words("Account"),
-            words("Project"),
             words("Job"),
             amounts("Amount", &change),
             amounts("Held", &change),
@@ -104,8 +104,27 @@ fn entries(
     .show()
 }
 
+/// The project, and the account if it has another name.
+fn account(visit: &Visit, projects: &Projects, row: &JournalEntry) -> Markup {
+    let other = row
+        .account
+        .as_deref()
+        .filter(|own| Some(*own) != row.project.as_deref());
+    html! {
+        @match (&row.project, other) {
+            (Some(project), Some(account)) => {
+                (projects.show(visit, Some(project))) " " span .small { (name(account)) }
+            },
+            (Some(project), None) => (projects.show(visit, Some(project))),
+            (None, account) => (or_none(account)),
+        }
+    }
+}
+
 fn cells(visit: &Visit, projects: &Projects, row: &JournalEntry) -> Vec<Markup> {
     let number = row.transaction.to_string();
+    let reason = row.reason.as_deref();
+    let reason = reason.map(|reason| sentence(visit.zone(), reason));
     let change = |text: &str| {
         let is_none = is_zero(text);
         html! { @if is_none { span .none { "–" } } @else { (grouped(text)) } }
@@ -119,12 +138,11 @@ fn cells(visit: &Visit, projects: &Projects, row: &JournalEntry) -> Vec<Markup> 
         html! { (visit.zone().time(&row.at_effective)) },
         html! { (row.kind.replace('_', " ")) @if row.op != row.kind { " " span .small { (row.op.replace('_', " ")) } } },
         html! { (name(&row.actor)) " " span .small { (row.origin) } },
-        or_none(row.account.as_deref()),
-        projects.show(visit, row.project.as_deref()),
+        account(visit, projects, row),
         job.unwrap_or_else(|| or_none(None)),
         change(&row.amount),
         change(&row.held),
-        prose(row.reason.as_deref()),
+        prose(reason.as_deref()),
     ]
 }
 
@@ -172,7 +190,7 @@ fn actor(visit: &Visit, from: &str, row: &BTreeMap<String, QueryValue>) -> Vec<M
     vec![
         link(&own, who),
         html! { (text("Origin")) },
-        html! { (text("Op")) },
+        html! { (text("Op").replace('_', " ")) },
         html! { (text("Count(Id)")) },
         html! { (visit.zone().time(text("Max(Time)"))) },
     ]

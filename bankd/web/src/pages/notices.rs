@@ -11,8 +11,9 @@ use super::proposals::subject;
 use crate::atom::{self, Entry};
 use crate::failed::Failed;
 use crate::page::Page;
+use crate::parts::sentence::sentence;
 use crate::parts::share::{FEED, address};
-use crate::parts::table::{Table, link, words};
+use crate::parts::table::{Table, link, prose, words};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -42,31 +43,12 @@ fn kind(word: &str) -> &str {
     }
 }
 
-/// The alerts without those of the same object for a threshold that was reached before: the highest one counts while
-/// both are open.
-fn highest(items: &[Attention]) -> impl Iterator<Item = &Attention> {
-    // Percent that were used go up, days that are left go down.
-    let rank = |row: &Attention| match row.kind.as_str() {
-        "expiring" => row.threshold.map(|days| days.saturating_neg()),
-        _ => row.threshold,
-    };
-    let is_passed = move |row: &Attention| {
-        let same = |other: &&Attention| {
-            other.open && other.kind == row.kind && other.subject == row.subject
-        };
-        row.open
-            && items
-                .iter()
-                .filter(same)
-                .any(|other| rank(other) > rank(row))
-    };
-    items.iter().filter(move |row| !is_passed(row))
-}
-
 async fn show(visit: Visit) -> Shown {
     let all = visit.parameter("all").is_some();
     let route = |root: fn(&[&str]) -> Target| {
         let target = root(&["attention"]).maybe("all", all.then_some("true"));
+        // An account that has used 95 percent has used 80.
+        let target = target.with("highest", "true");
         target.maybe("after", visit.parameter("after"))
     };
     let list: List<Attention> = visit.get(route(Target::api)).await?;
@@ -87,7 +69,7 @@ async fn show(visit: Visit) -> Shown {
                 } @else { span .none { "–" } }
             },
             html! { (kind(&row.kind)) },
-            html! { (row.message) },
+            prose(Some(&sentence(visit.zone(), &row.message))),
             html! { @if row.open { strong .flag { "open" } } @else { (row.turn) } },
         ]
     };
@@ -104,7 +86,7 @@ async fn show(visit: Visit) -> Shown {
             words("Notice"),
             words("State"),
         ],
-        rows: highest(&list.items).map(row).collect(),
+        rows: list.items.iter().map(row).collect(),
         empty: html! {
             p { "There is nothing to notice." }
             @if !visit.web.services.notices.attention.on {
@@ -134,8 +116,11 @@ async fn show(visit: Visit) -> Shown {
 /// `GET /feed`: for a signed address.
 pub(crate) async fn feed(visit: Visit) -> Shown {
     let target = Target::api(&["attention"]).with("all", "true");
+    let target = target.with("highest", "true");
     let alerts: List<Attention> = visit.get(target.with("limit", ENTRIES)).await?;
-    let mut entries: Vec<Entry> = highest(&alerts.items)
+    let mut entries: Vec<Entry> = alerts
+        .items
+        .iter()
         .map(|row| of_alert(&visit, row))
         .collect();
     if visit.may(Right::Ask) {
@@ -161,7 +146,7 @@ fn of_alert(visit: &Visit, row: &Attention) -> Entry {
             (None, _) => kind(&row.kind).to_owned(),
         },
         at: row.at.clone(),
-        text: row.message.clone(),
+        text: sentence(visit.zone(), &row.message),
         page: match project {
             Some(project) => visit.link(&["projects", project]),
             None => visit.link(&["notices"]),

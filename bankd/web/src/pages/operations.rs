@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::failed::Failed;
 use crate::page::Page;
-use crate::parts::amount::{amount, count, maybe};
+use crate::parts::amount::{amount, count, grouped, maybe};
 use crate::parts::project::Projects;
 use crate::parts::table::{Table, amounts, figures, link, name, or_none, words};
 use crate::parts::turn;
@@ -49,6 +49,12 @@ async fn show(visit: Visit) -> Shown {
     Ok(visit.page("Is every job being charged?", &[], &content))
 }
 
+/// A number of things with their word, such as `1 record` and `2 records`.
+fn number(number: i64, word: &str) -> String {
+    let end = if number == 1 { "" } else { "s" };
+    format!("{} {word}{end}", count(number))
+}
+
 /// What is wrong now, in sentences.
 fn findings(status: &Status, sources: &[Source]) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
@@ -73,7 +79,7 @@ fn findings(status: &Status, sources: &[Source]) -> Vec<String> {
         let (name, count) = (&source.name, source.quarantined);
         find(
             true,
-            format!("Source {name}: {count} records cannot be read."),
+            format!("Source {name}: {} cannot be read.", number(count, "record")),
         );
     }
     for file in sources.iter().flat_map(|source| &source.follow) {
@@ -92,15 +98,20 @@ fn findings(status: &Status, sources: &[Source]) -> Vec<String> {
         .filter(|unbilled| unbilled.count > 0)
     {
         let text = format!(
-            "{} jobs wait for a project: {} {} are not billed.",
-            unbilled.count, unbilled.amount, status.unit
+            "Without a project: {}, {} {} that are not billed.",
+            number(unbilled.count, "job"),
+            grouped(&unbilled.amount),
+            status.unit
         );
         find(true, text);
     }
     let disputed = status.disputed.unwrap_or_default();
     find(
         disputed > 0,
-        format!("{disputed} jobs report more time than can have been used."),
+        format!(
+            "More time reported than can have been used: {}.",
+            number(disputed, "job")
+        ),
     );
     let stuck = status.stuck.len();
     find(stuck > 0, format!("{stuck} boundaries cannot be booked."));

@@ -61,12 +61,14 @@ async fn page(visit: &Visit, failed: Option<&Failed>) -> Shown {
             p { "This bank has no key to sign checkpoints with. Somebody with access to the machine of bankd makes one with "
                 code { "bankd checkpoint-key new" } "; then this page offers signed checkpoints." }
         }
-        h2 { "At any moment" }
-        p .ways { a href=(visit.link(&["journal"])) { "Journal" } " · "
+        section .change {
+            h2 { "At any moment" }
+            p .ways { a href=(visit.link(&["journal"])) { "Journal" } " · "
             a href=(visit.link(&["actors"])) { "Who did what" } " · "
             a href=(visit.link(&["closes"])) { "Closed periods" } " · "
             a href=(visit.link(&["statements"])) { "Statement of a project" } }
-        (moment(visit))
+            (moment(visit))
+        }
         p .below { a href=(Target::data(&["verifications"])) { "JSON" } }
     };
     let mut page = visit.page("Can I prove it?", &[], &content);

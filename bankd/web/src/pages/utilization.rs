@@ -152,13 +152,17 @@ fn listed(
             let page = page.with("by", "project").with("machine", machine);
             link(&asked.over(page), machine)
         } else {
-            html! { strong { "All machines" } }
+            html! { "All machines" }
+        };
+        // The line of all machines is a sum, as bold as those below other tables.
+        let shown = |figure: Markup| {
+            html! { @if own.machine.is_none() { strong { (figure) } } @else { (figure) } }
         };
         vec![
-            machine,
-            amount(&own.whole.used),
-            amount(&own.whole.capacity),
-            maybe(own.whole.percent.as_deref()),
+            shown(machine),
+            shown(amount(&own.whole.used)),
+            shown(amount(&own.whole.capacity)),
+            shown(maybe(own.whole.percent.as_deref())),
         ]
     };
     Table {

@@ -28,8 +28,8 @@ pub(crate) fn grouped(text: &str) -> String {
 }
 
 /// A number of things, with groups of thousands.
-pub(crate) fn count(number: impl ToString) -> String {
-    grouped(&number.to_string())
+pub(crate) fn count(number: impl std::fmt::Display) -> String {
+    grouped(&format!("{number}"))
 }
 
 /// A figure in a sentence or a cell. One below zero is marked by its sign and by a colour.

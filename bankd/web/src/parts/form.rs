@@ -178,15 +178,20 @@ pub(crate) fn facts(
     let has_field = |name: &str| fields.iter().any(|field| field.name == name);
     let rest = body
         .iter()
-        .filter(|(name, value)| !has_field(name) && !value.is_null());
+        .filter(|(name, value)| !has_field(name) && !is_usual(value));
     let rest = rest.map(|(name, value)| {
         let text = match value {
-            Value::Bool(is_so) => (if *is_so { "yes" } else { "no" }).to_owned(),
+            Value::Bool(_) => "yes".to_owned(),
             other => visit.zone().exact(&written(other)),
         };
         (capital(&name.replace('_', " ")), text)
     });
     html! { @for (label, text) in own.chain(rest) { dt { (label) } dd { (text) } } }
+}
+
+/// Whether a member is as if nobody had entered it.
+fn is_usual(value: &Value) -> bool {
+    matches!(value, Value::Null | Value::Bool(false))
 }
 
 /// A word with a capital at its start.

@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_page_has_no_hints_for_the_command_line() {
-        let shown = |code: &str, text: &str| show(code, text).map(maud::Markup::into_string);
+        let shown = |code: &str, text: &str| show(code, text).map(Markup::into_string);
         assert_eq!(
             shown(
                 "partner_away",
