@@ -6,6 +6,9 @@ const KEPT: [&str; 7] = [
     "title", "option", "script", "style", "svg", "textarea", "pre",
 ];
 
+/// A longer word is no option: a secret or a path, which a telephone breaks.
+const OPTION_MAX: usize = 24;
+
 /// The document with its dates and options in elements that the style sheet does not break.
 pub(crate) fn unbroken(document: &str) -> String {
     let mut out = String::with_capacity(document.len().saturating_add(1024));
@@ -63,7 +66,7 @@ fn written(out: &mut String, text: &str, is_code: bool) {
     if is_code {
         for word in text.split_inclusive(' ') {
             let own = word.trim_end_matches(' ');
-            if own.contains('-') {
+            if own.contains('-') && own.len() <= OPTION_MAX {
                 out.push_str("<span class=\"whole\">");
                 out.push_str(own);
                 out.push_str("</span>");
@@ -157,6 +160,10 @@ mod tests {
             (
                 "<option>2026-10</option>1,234.50",
                 "<option>2026-10</option>1,234.50",
+            ),
+            (
+                "<code>bk_0123456789-0123456789-0123</code>",
+                "<code>bk_0123456789-0123456789-0123</code>",
             ),
             ("a < b 2026", "a < b 2026"),
         ] {

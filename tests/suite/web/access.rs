@@ -173,7 +173,7 @@ fn a_token_is_shown_once_and_ended() {
     for (id, roles, until, words) in [
         ("", "auditor", "2036-01-01", "Id</a>: required"),
         ("x", "", "2036-01-01", "Roles</a>: required"),
-        ("x", "auditor", "", "valid_until: required"),
+        ("x", "auditor", "", "Valid until (exclusive)</a>: required"),
         ("x", "king", "2036-01-01", "king"),
         ("a b", "auditor", "2036-01-01", "a b"),
     ] {
