@@ -91,7 +91,7 @@ async fn show(visit: Visit) -> Shown {
         (period::with_choices(&visit, &[by, choice, length]))
         @if !table.sums.is_empty() { (drawing(&visit, &ways, of, &table, data.clone().with("every", asked.every))?) }
         (listed(&visit, &asked, &ways, of, &table, data))
-        @for remark in drawn::remarks(&table) { p .small { (remark) } }
+        @if !table.sums.is_empty() { @for remark in drawn::remarks(&table) { p .small { (remark) } } }
         (asked::views(&visit, &asked, "usage"))
     };
     let trail = trail(&visit, &asked);
