@@ -210,11 +210,7 @@ async fn run(
         let submission = Submission {
             command: made.command,
             caller: caller.caller.clone(),
-            key: caller
-                .key
-                .as_ref()
-                .filter(|_| made.is_stored)
-                .map(|key| key_of(key, index, count)),
+            key: key_of(caller, index, count).filter(|_| made.is_stored),
             request_id: caller.request_id.clone(),
             dry_run: parameters.dry_run,
             render: made.render,
@@ -249,12 +245,13 @@ async fn run(
 }
 
 /// The key of an object at its position; of several, each has a key of its own.
-fn key_of(key: &IdempotencyKey, index: usize, count: usize) -> IdempotencyKey {
-    if count > 1 {
+fn key_of(caller: &Authenticated, index: usize, count: usize) -> Option<IdempotencyKey> {
+    let key = caller.key.as_ref()?;
+    Some(if count > 1 {
         key.part(index + 1)
     } else {
         key.clone()
-    }
+    })
 }
 
 /// The lines of all objects so far, and their log data.
