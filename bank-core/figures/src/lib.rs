@@ -16,4 +16,5 @@ pub mod forecast;
 pub mod natural;
 pub mod priority;
 pub mod records;
+pub mod reserved;
 pub mod rollup;

@@ -13,7 +13,7 @@ use bank_core::ids::AccountId;
 use bank_core::model::Dimension;
 use bank_core::price::{Priced, priced_from};
 use bank_core::refusal::Refusal;
-use bank_core::reservation::Shares;
+use bank_core_figures::reserved::Shares;
 use bankd_partners::settle;
 use bankd_store::read::charges::Charge;
 use bankd_store::read::explain::{self as choices, Step, Why};

@@ -22,8 +22,8 @@ use super::past::{self, AsOf};
 use bank_core::directory::{Directory, Policy};
 use bank_core::ids::{AccountId, AllocationId, InstanceId, TxId};
 use bank_core::model::{Dimension, ObjectType};
-use bank_core::reservation::{Shares, shares};
 use bank_core::select::Candidate;
+use bank_core_figures::reserved::{Shares, shares};
 use rusqlite::{Connection, OptionalExtension as _};
 use std::collections::BTreeMap;
 
