@@ -14,7 +14,7 @@ use super::Web;
 use super::failed::Failed;
 use super::request::fields;
 use super::target::Target;
-use super::visit::{Shown, Visit};
+use super::visit::{Fields, Shown, Visit};
 
 /// Pages of a list that a file of separated values has at most.
 const PAGES_MAX: usize = 1000;
@@ -36,13 +36,7 @@ async fn show(visit: Visit, Path(route): Path<String>, RawQuery(query): RawQuery
     let is_csv = query
         .iter()
         .any(|(name, value)| name == "format" && value == "csv");
-    let format = query.iter().find(|(name, _)| name == "format");
-    if let Some((_, other)) =
-        format.filter(|(_, format)| !["csv", "json"].contains(&format.as_str()))
-    {
-        let detail = format!("{other:?} is no format of these rows; they come as json or csv");
-        return Err(Failed::new("bad_request", detail).field("format"));
-    }
+    known_format(&query)?;
     let part = query.iter().find(|(name, _)| name == "part");
     let part = part.map(|(_, part)| part.as_str());
     let is_newest = query.iter().any(|(name, _)| name == "newest");
@@ -103,6 +97,18 @@ async fn show(visit: Visit, Path(route): Path<String>, RawQuery(query): RawQuery
         "csv",
         csv(&rows).into_bytes(),
     ))
+}
+
+/// Refuses a format that there is not.
+fn known_format(query: &Fields) -> Result<(), Failed> {
+    let format = query.iter().find(|(name, _)| name == "format");
+    match format.map(|(_, format)| format.as_str()) {
+        None | Some("csv" | "json") => Ok(()),
+        Some(other) => {
+            let detail = format!("{other:?} is no format of these rows; they come as json or csv");
+            Err(Failed::new("bad_request", detail).field("format"))
+        }
+    }
 }
 
 /// An answer that a browser shows or saves, and never takes for a page.

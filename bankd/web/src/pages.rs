@@ -1,5 +1,6 @@
 //! The pages: one file each, with its rows, handlers and templates.
 
+pub(crate) mod ask;
 pub(crate) mod burn;
 pub(crate) mod checkpoints;
 pub(crate) mod closes;
@@ -55,6 +56,7 @@ pub fn rows() -> Vec<Page> {
         contribution::rows(),
         quote::rows(),
         requests::rows(),
+        ask::rows(),
         notices::rows(),
         operations::rows(),
         money::rows(),

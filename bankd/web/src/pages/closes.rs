@@ -6,11 +6,11 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use crate::failed::Failed;
-use crate::layout::message;
 use crate::order::Order;
 use crate::page::Page;
 use crate::parts::amount::{amount, count};
 use crate::parts::form::{Field, Kind, key, keyed, token};
+use crate::parts::message::message;
 use crate::parts::sent::{self, next_key};
 use crate::parts::table::{Table, link, or_none, prose, words};
 use crate::target::Target;

@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 
 use super::project::people;
 use crate::failed::Failed;
-use crate::layout::message;
 use crate::page::Page;
 use crate::parts::form::{Field, Kind, filled, key, keyed, refusal, token};
+use crate::parts::message::message;
 use crate::parts::sent;
 use crate::parts::table::{Table, buttons, name, words};
 use crate::target::Target;

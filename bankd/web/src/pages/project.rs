@@ -9,7 +9,7 @@ use bank_api::v1::{Balance, List, Project};
 use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 
-use super::{burn, home, requests};
+use super::{ask, burn, home};
 use crate::page::Page;
 use crate::parts::table::link;
 use crate::parts::{period, turn};
@@ -135,7 +135,7 @@ fn facts(visit: &Visit, project: &Project, rows: &[Balance]) -> Markup {
                 a .button href=(visit.link(&["projects", &project.name, "members"])) { "Change members" } " "
             }
             (super::money::links(visit, Some(&project.name)))
-            (requests::links(visit, &project.name))
+            (ask::links(visit, &project.name))
         }
     }
 }

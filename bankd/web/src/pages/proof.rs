@@ -7,10 +7,10 @@ use maud::{Markup, html};
 use serde_json::json;
 
 use crate::failed::Failed;
-use crate::layout::message;
 use crate::page::Page;
 use crate::parts::amount::grouped;
 use crate::parts::form::{key, keyed, token};
+use crate::parts::message::message;
 use crate::parts::sent::{self, next_key};
 use crate::parts::table::{Table, name, or_none, words};
 use crate::target::Target;

@@ -7,12 +7,12 @@ use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 use serde_json::{Map, Value};
 
-use super::{money, requests};
+use super::{ask, money};
 use crate::failed::Failed;
-use crate::layout::{message, message_at};
 use crate::page::Page;
 use crate::parts::amount::{amount, is_zero};
 use crate::parts::form::{self, is_about, key, keyed, token};
+use crate::parts::message::{message, message_at};
 use crate::parts::table::{Table, amounts, buttons, link, name, words};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
@@ -187,7 +187,7 @@ pub(crate) async fn facts(visit: &Visit, one: &Proposal) -> Markup {
     let zone = visit.zone();
     let allocation = allocation(visit, one).await;
     let fields = if one.asked.is_some() {
-        requests::fields(&one.kind)
+        ask::fields(&one.kind)
     } else {
         money::fields(&one.kind)
     };

@@ -6,10 +6,10 @@ use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 
 use crate::failed::Failed;
-use crate::layout::message;
 use crate::page::Page;
 use crate::parts::amount::{amount, grouped};
 use crate::parts::form::{Field, Kind, fields, refusal};
+use crate::parts::message::message;
 use crate::parts::table::{Table, figures, link, words};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};

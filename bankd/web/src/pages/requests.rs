@@ -1,4 +1,4 @@
-//! Requests of people who may not do it themselves: the forms, and what became of them.
+//! Requests of people who may not do it themselves: what became of them. The forms are in `ask`.
 
 use axum::extract::Path;
 use axum::response::{IntoResponse as _, Redirect};
@@ -7,13 +7,13 @@ use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 use serde_json::Value;
 
+use super::ask;
 use super::proposals::{facts, may_decide, subject};
 use crate::failed::Failed;
-use crate::layout::message;
-use crate::order::{Order, nothing, proposed};
 use crate::page::Page;
 use crate::parts::amount::{amount, is_zero};
-use crate::parts::form::{Field, Kind, key, keyed, token};
+use crate::parts::form::{key, keyed, token};
+use crate::parts::message::message;
 use crate::parts::table::{Table, amounts, link, name, or_none, words};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
@@ -21,126 +21,8 @@ use crate::visit::{Shown, Visit};
 /// Requests on the first screen of a person.
 const RECENT: &str = "5";
 
-const REASON: Field<'static> = Field::needed(
-    "reason",
-    "Reason",
-    Kind::Words,
-    "What it is for. Kept in the journal, at most 1000 bytes.",
-);
-const AMOUNT: &str = "Digits and at most one point, such as 250000 or 12.5.";
-const START: &str = "Such as 2026-10-01. Empty: at once.";
-const END: &str = "Such as 2027-04-01. Empty: without end.";
-
-const DEPOSIT: &[Field<'static>] = &[
-    Field::needed(
-        "name",
-        "Account or project",
-        Kind::Words,
-        "A project stands for its only account.",
-    ),
-    Field::needed("amount", "Amount", Kind::Amount, AMOUNT),
-    Field::optional("start", "Usable from", Kind::Time, START),
-    Field::optional("end", "Usable until (exclusive)", Kind::Time, END),
-    REASON,
-];
-
-const EXTENSION: &[Field<'static>] = &[
-    Field::needed(
-        "allocation",
-        "Allocation",
-        Kind::Whole,
-        "Its number, from the page of the project.",
-    ),
-    Field::needed(
-        "until",
-        "Usable until (exclusive)",
-        Kind::Time,
-        "Such as 2027-04-01.",
-    ),
-    REASON,
-];
-
-const MEMBER: &[Field<'static>] = &[
-    Field::needed("project", "Project", Kind::Words, ""),
-    Field::needed("user", "User", Kind::Words, "The login name."),
-    REASON,
-];
-
-const PROJECT: &[Field<'static>] = &[
-    Field::needed("name", "Name", Kind::Words, "Short, such as laser-cooling."),
-    Field::optional("parent", "Part of", Kind::Words, "A project of yours."),
-    Field::optional("description", "Description", Kind::Words, ""),
-    Field::optional(
-        "pi",
-        "Principal investigator",
-        Kind::Words,
-        "The login name. Empty: you.",
-    ),
-    Field::optional("amount", "First deposit", Kind::Amount, AMOUNT),
-    Field::optional("start", "Usable from", Kind::Time, START),
-    Field::optional("end", "Usable until (exclusive)", Kind::Time, END),
-    REASON,
-];
-
-/// One of the forms.
-#[derive(Clone, Copy, Debug)]
-struct Ask {
-    path: &'static str,
-    title: &'static str,
-    lead: &'static str,
-    route: &'static str,
-    fields: &'static [Field<'static>],
-}
-
-const ALL: [Ask; 4] = [
-    Ask {
-        path: "deposit",
-        title: "Ask for a deposit",
-        lead: "Somebody who may deposit there answers it.",
-        route: "deposits",
-        fields: DEPOSIT,
-    },
-    Ask {
-        path: "extension",
-        title: "Ask for an extension",
-        lead: "The money of an allocation can be spent for longer.",
-        route: "extensions",
-        fields: EXTENSION,
-    },
-    Ask {
-        path: "member",
-        title: "Ask for a member",
-        lead: "The principal investigator and the managers of a project ask for others, a member for themselves.",
-        route: "members",
-        fields: MEMBER,
-    },
-    Ask {
-        path: "project",
-        title: "Ask for a project",
-        lead: "An administrator answers it.",
-        route: "projects",
-        fields: PROJECT,
-    },
-];
-
 pub(crate) fn rows() -> Vec<Page> {
-    let [deposit, extension, member, project] = ALL;
-    let of = |one: Ask, path: &'static str| {
-        [
-            Page::get(path, async move |visit: Visit| one.order().show(&visit))
-                .right(Right::Ask)
-                .below(&["/requests"])
-                .takes_fields(one.fields),
-            Page::post(path, move |visit: Visit| one.send(visit)).right(Right::Ask),
-        ]
-    };
-    let forms = [
-        of(deposit, "/ask/deposit"),
-        of(extension, "/ask/extension"),
-        of(member, "/ask/member"),
-        of(project, "/ask/project"),
-    ];
-    let own = [
+    vec![
         Page::get("/requests", list)
             .right(Right::Ask)
             .takes(["state", "after"])
@@ -149,66 +31,7 @@ pub(crate) fn rows() -> Vec<Page> {
             .right(Right::Ask)
             .takes(["done"]),
         Page::post("/requests/{id}/withdraw", withdraw).right(Right::Ask),
-    ];
-    own.into_iter().chain(forms.into_iter().flatten()).collect()
-}
-
-impl Ask {
-    fn order(&self) -> Order<'static> {
-        Order {
-            title: self.title,
-            what: "the request",
-            lead: self.lead,
-            fields: self.fields,
-            fixed: serde_json::Map::new(),
-            action: Target::page(&["ask", self.path]),
-            route: Target::api(&["requests", self.route]),
-            trail: &[],
-            is_proposed: false,
-            more: nothing,
-            after: |answer| {
-                let target = proposed(answer.clone());
-                target.unwrap_or_else(|_| Target::page(&["requests"]))
-            },
-        }
-    }
-
-    async fn send(self, visit: Visit) -> Shown {
-        self.order().take(&visit).await
-    }
-}
-
-/// The fields of the form that asks for a kind of thing.
-pub(crate) fn fields(kind: &str) -> &'static [Field<'static>] {
-    let own = ALL.iter().find(|one| one.path == kind);
-    own.map_or(&[], |one| one.fields)
-}
-
-/// The forms for a project that a person may not change.
-pub(crate) fn links(visit: &Visit, project: &str) -> Markup {
-    let ask = |path: &str, field: &str| Target::page(&["ask", path]).with(field, project);
-    html! {
-        @if visit.may(Right::Ask) {
-            @if !visit.may(Right::Deposit) {
-                a .button href=(ask("deposit", "name")) { "Ask for a deposit" } " "
-            }
-            @if !visit.may(Right::ChangeMembers) {
-                a .button href=(ask("member", "project")) { "Ask for a member" } " "
-            }
-        }
-    }
-}
-
-/// A link to the form for a later end of an allocation.
-pub(crate) fn longer(visit: &Visit, allocation: i64) -> Markup {
-    let target = Target::page(&["ask", "extension"]);
-    html! {
-        @if visit.may(Right::Ask) && !visit.may(Right::ChangeAllocations) {
-            " " a .small href=(target.with("allocation", &allocation.to_string())) {
-                "Ask for an extension"
-            }
-        }
-    }
+    ]
 }
 
 /// On the first screen: the newest requests of the person, and the form for a project.
@@ -240,7 +63,7 @@ async fn list(visit: Visit) -> Shown {
     });
     let content = html! {
         p .actions {
-            @for one in ALL { a .button href=(Target::page(&["ask", one.path])) { (one.title) } " " }
+            (ask::buttons())
         }
         (table(&visit, &list.items, "Your requests", Some(route(Target::data)), next))
         @if visit.may(Right::DecideProposals) {

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::amount::grouped;
 use crate::failed::Failed;
-use crate::layout::{message, message_at};
+use crate::parts::message::{message, message_at};
 use crate::visit::Visit;
 
 /// The token of the session. Every form that posts has one.

@@ -5,7 +5,7 @@ use bank_api::v1::{Allocation, Lien, List};
 use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 
-use super::super::requests;
+use super::super::ask;
 use super::Place;
 use crate::failed::Failed;
 use crate::parts::amount::amount;
@@ -37,7 +37,7 @@ pub(super) async fn allocations(place: &Place<'_>) -> Result<Markup, Failed> {
             link(&money, &one.account),
             html! { (one.state) },
             html! { (day(&one.start, "always")) },
-            html! { (day(&one.until, "without end")) @if one.until.is_some() { (requests::longer(visit, one.id)) } },
+            html! { (day(&one.until, "without end")) @if one.until.is_some() { (ask::longer(visit, one.id)) } },
             line.show(one),
             amount(&one.deposited),
             amount(&one.amount),
