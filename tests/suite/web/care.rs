@@ -214,6 +214,13 @@ fn messages_name_whom_they_are_about() {
     // A link that claims it shows nothing that is not so.
     let page = root.get(&bank, "/people?done=grant&of=nobody").text();
     assert!(!page.contains("Granted"), "{page}");
+    let page = root
+        .get(&bank, "/people?done=revoke&of=Call%20this%20number")
+        .text();
+    assert!(
+        page.contains("<p>Done.</p>") && !page.contains("Call this"),
+        "{page}"
+    );
     let fields = [("name", "amy"), ("per_day", "5000")];
     let done = root.submit(&bank, "/limits", "/limits/set", &fields);
     let page = root.get(&bank, done.header("location").unwrap()).text();

@@ -138,6 +138,7 @@ async fn page(visit: &Visit, kind: Credential, failed: Option<&Failed>) -> Shown
     let next = next.map(|next| visit.link(&[path]).with("after", next));
     let content = html! {
         @if let Some((_, id)) = sent::about(visit) { (ended(visit, kind, id).await) }
+        (sent::unnamed(visit))
         @if let Some(failed) = failed { (form::refusal(visit, &fields(kind), failed)) }
         (table(visit, kind, &list.items, route(Target::data), next))
         @if visit.may(Right::ChangeKeys) { (form(visit, kind, failed)) }

@@ -63,6 +63,7 @@ async fn page(visit: &Visit, failed: Option<&Failed>) -> Shown {
     let list: List<Limit> = visit.get(Target::api(&["limits"])).await?;
     let content = html! {
         @if let Some((_, of)) = sent::about(visit) { (changed(&list.items, of)) }
+        (sent::unnamed(visit))
         @if let Some(failed) = failed { (refusal(visit, &FIELDS, failed)) }
         p { "An operation above a limit is refused. All limits that match a person count, and the daily sum is of the
             client: a second key gives no second allowance." }

@@ -66,6 +66,7 @@ async fn page(visit: &Visit, project: &str, failed: Option<&Failed>) -> Shown {
     };
     let content = html! {
         @if let Some((done, of)) = sent::about(visit) { (changed(visit, project, done, of).await?) }
+        (sent::unnamed(visit))
         @if let Some(failed) = failed {
             @if is_adding { (refusal(visit, &FIELDS, failed)) } @else { (message(failed)) }
         }

@@ -70,6 +70,7 @@ async fn page(visit: &Visit, failed: Option<&Failed>) -> Shown {
     let next = list.next.as_deref().map(|next| own.with("after", next));
     let content = html! {
         @if let Some((done, of)) = sent::about(visit) { (changed(visit, done, of).await?) }
+        (sent::unnamed(visit))
         @if let Some(failed) = failed { (refusal(visit, &FIELDS, failed)) }
         form .period method="get" action="/people" {
             label { span { "Login name" } input name="name" value=(person.unwrap_or_default()) autocomplete="off"

@@ -8,6 +8,9 @@ use crate::failed::Failed;
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
+/// The longest name in a message.
+const NAME_MAX: usize = 80;
+
 /// The key for the form of a page: a refused request used its key up.
 pub(crate) fn next_key(visit: &Visit, failed: Option<&Failed>) -> String {
     match failed {
@@ -28,9 +31,19 @@ pub(crate) fn to_about(page: &Target, done: &str, of: &str) -> Response {
     Redirect::to(target.as_str()).into_response()
 }
 
-/// What was done, and the name that it is about.
+/// What was done, and the name that it is about. A text that is no name could be anything that somebody wrote into a
+/// link.
 pub(crate) fn about(visit: &Visit) -> Option<(&str, &str)> {
-    visit.parameter("done").zip(visit.parameter("of"))
+    let is_name = |of: &&str| of.len() <= NAME_MAX && !of.contains(char::is_whitespace);
+    visit
+        .parameter("done")
+        .zip(visit.parameter("of").filter(is_name))
+}
+
+/// The message where no name can be written.
+pub(crate) fn unnamed(visit: &Visit) -> Markup {
+    let is_done = visit.parameter("done").is_some() && about(visit).is_none();
+    html! { @if is_done { (band(&html! { "Done." })) } }
 }
 
 /// The message about what was done. The address is not trusted: a page writes what it finds in the bank.
