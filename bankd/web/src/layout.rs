@@ -255,7 +255,7 @@ fn kept(fields: &Fields) -> Markup {
         .filter(|(name, value)| !own.contains(&name.as_str()) && !value.is_empty());
     let sent = fields.iter().filter(|(name, _)| name != "form_token");
     html! {
-        dl .facts { @for (name, value) in entered { dt { (name) } dd { (value) } } }
+        dl .facts { @for (name, value) in entered { dt { (form::capital(&name.replace('_', " "))) } dd { (value) } } }
         @for (name, value) in sent { input type="hidden" name=(name) value=(value); }
     }
 }

@@ -195,7 +195,7 @@ fn is_usual(value: &Value) -> bool {
 }
 
 /// A word with a capital at its start.
-fn capital(word: &str) -> String {
+pub(crate) fn capital(word: &str) -> String {
     let mut letters = word.chars();
     let first = letters.next().map(|first| first.to_uppercase().to_string());
     first.unwrap_or_default() + letters.as_str()
