@@ -70,7 +70,7 @@ impl Table<'_> {
                 section .table {
                     h2 { (self.caption) }
                     div .empty { (self.empty) }
-                    @if let Some(next) = &self.next { p .below { a href=(next) rel="next" { "Next rows" } } }
+                    (self.following())
                 }
             };
         }
@@ -86,14 +86,23 @@ impl Table<'_> {
                         @if !totals.is_empty() { tfoot { @for row in totals { (self.row(row)) } } }
                     }
                 }
+                (self.following())
                 p .below {
-                    @if let Some(next) = &self.next { a href=(next) rel="next" { "Next rows" } " · " }
                     @if let Some(data) = &self.data {
                         @let is_part = self.next.is_some() || turn::is_later(data);
                         a href=(data.clone().with("format", "csv")) { "CSV" @if is_part { " of all rows" } } " · "
                         a href=(data) { "JSON" @if is_part { " of these rows" } }
                     }
                 }
+            }
+        }
+    }
+
+    /// That the list goes on, also on paper, and the way to its next rows.
+    fn following(&self) -> Markup {
+        html! {
+            @if let Some(next) = &self.next {
+                p .following { "More rows follow. " a .button href=(next) rel="next" { "Next rows" } }
             }
         }
     }
