@@ -95,6 +95,8 @@ async fn show(visit: Visit) -> Shown {
         });
     let next = turn::next(own.clone(), ONLY, list.next.as_deref());
     let uses = recorded(&visit, own, [from.as_deref(), to.as_deref()]).await?;
+    let caption = period::words(&visit, from.as_deref(), to.as_deref());
+    let caption = format!("The newest first, {caption}");
     let content = html! {
         form .period method="get" action="/jobs" {
             @for (name, word) in NAMES {
@@ -108,7 +110,7 @@ async fn show(visit: Visit) -> Shown {
         @if is_of_period || visit.parameter("period").is_some() {
             p .small { "A usage report counts the same jobs and recorded uses. A job without a charge is in no period." }
         }
-        (table(&visit, &list.items, route(Target::data), next))
+        (table(&visit, &caption, &list.items, route(Target::data), next))
         (uses)
     };
     Ok(visit.page("Jobs", &[], &content))
@@ -133,7 +135,13 @@ fn chosen(visit: &Visit, (name, label, words): Choice) -> Markup {
     }
 }
 
-fn table(visit: &Visit, items: &[Job], data: Target, next: Option<Target>) -> Markup {
+fn table(
+    visit: &Visit,
+    caption: &str,
+    items: &[Job],
+    data: Target,
+    next: Option<Target>,
+) -> Markup {
     let unit = items.first().map_or("", |job| job.unit.as_str());
     let row = |job: &Job| {
         let target = visit
@@ -158,7 +166,7 @@ fn table(visit: &Visit, items: &[Job], data: Target, next: Option<Target>) -> Ma
         ]
     };
     Table {
-        caption: "The newest first",
+        caption,
         columns: vec![
             words("Job"),
             words("Machine"),

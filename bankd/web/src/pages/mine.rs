@@ -48,10 +48,12 @@ async fn show(visit: Visit) -> Shown {
     let names = lines.iter().filter_map(|line| line.keys.get("project"));
     let names = names.filter_map(|name| name.as_deref());
     let projects = Projects::among(&visit, names).await?;
+    let caption = period::words(&visit, Some(&from), to.as_deref());
+    let caption = format!("By week, {caption}");
     let content = html! {
         (period::picker(&visit))
         (Table {
-            caption: "By week",
+            caption: &caption,
             columns: vec![
                 words("Week"),
                 words("Project"),

@@ -68,6 +68,19 @@ pub(crate) fn marked(visit: &Visit, wrong: &str) -> Markup {
     shown(visit, &["from", "to", "zone"], Some(wrong))
 }
 
+/// A period in words. Without both ends it is all time, without an end it is up to now.
+pub(crate) fn words(visit: &Visit, from: Option<&str>, to: Option<&str>) -> String {
+    let zone = visit.zone();
+    let from = from.map(|from| zone.entered(from));
+    let to = to.map(|to| zone.entered(to));
+    match (from, to) {
+        (None, None) => "of all time".to_owned(),
+        (Some(from), None) => format!("from {from} until now"),
+        (None, Some(to)) => format!("until {to} (exclusive)"),
+        (Some(from), Some(to)) => format!("from {from} to {to} (exclusive)"),
+    }
+}
+
 fn shown(visit: &Visit, names: &[&str], wrong: Option<&str>) -> Markup {
     let kept = visit.query.iter();
     let kept = kept.filter(|(name, _)| !names.contains(&name.as_str()) && !turn::is_cursor(name));
