@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use super::super::ask;
 use super::Place;
 use crate::failed::Failed;
-use crate::parts::amount::amount;
+use crate::parts::amount::{amount, maybe};
 use crate::parts::table::{Table, amounts, link, name, or_none, words};
 use crate::target::Target;
 
@@ -30,9 +30,11 @@ pub(super) async fn allocations(place: &Place<'_>) -> Result<Markup, Failed> {
     };
     let now = place.at.and_then(parse_rfc3339);
     let line = Line::of(&list.items, now.unwrap_or_else(|| visit.present()));
+    let is_expired = |one: &Allocation| one.state == "expired";
+    let has_expired = list.items.iter().any(is_expired);
     let row = |one: &Allocation| {
         let money = visit.link(&["journal"]).with("account", &one.account);
-        vec![
+        let mut cells = vec![
             html! { (one.id) },
             link(&money, &one.account),
             html! { (one.state) },
@@ -40,9 +42,19 @@ pub(super) async fn allocations(place: &Place<'_>) -> Result<Markup, Failed> {
             html! { (day(&one.until, "without end")) @if one.until.is_some() { (ask::longer(visit, one.id)) } },
             line.show(one),
             amount(&one.deposited),
-            amount(&one.amount),
-            amount(&one.held),
-        ]
+        ];
+        // What is left of an expired one cannot be spent.
+        let (own, ended) = if is_expired(one) {
+            (None, Some(&one.amount))
+        } else {
+            (Some(&one.amount), None)
+        };
+        cells.push(maybe(own.map(String::as_str)));
+        cells.push(amount(&one.held));
+        if has_expired {
+            cells.push(maybe(ended.map(String::as_str)));
+        }
+        cells
     };
     let shown = |micros: i64| zone.day(&format_rfc3339(micros));
     // Without any date there is no time line, and each bar is as long as the others.
@@ -51,19 +63,23 @@ pub(super) async fn allocations(place: &Place<'_>) -> Result<Markup, Failed> {
     } else {
         "Without dates".to_owned()
     };
+    let mut columns = vec![
+        words("Number"),
+        words("Account"),
+        words("State"),
+        words("From"),
+        words("Until (exclusive)"),
+        words(&span),
+        amounts("Deposited", unit),
+        amounts("Left", unit),
+        amounts("Held", unit),
+    ];
+    if has_expired {
+        columns.push(amounts("Expired unused", unit));
+    }
     Ok(Table {
         caption: "Allocations",
-        columns: vec![
-            words("Number"),
-            words("Account"),
-            words("State"),
-            words("From"),
-            words("Until (exclusive)"),
-            words(&span),
-            amounts("Deposited", unit),
-            amounts("Left", unit),
-            amounts("Held", unit),
-        ],
+        columns,
         rows: list.items.iter().map(row).collect(),
         empty: html! {
             p { "No money was deposited yet." }
