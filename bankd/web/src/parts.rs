@@ -5,6 +5,7 @@ pub(crate) mod asked;
 pub(crate) mod filter;
 pub(crate) mod form;
 pub(crate) mod hint;
+pub(crate) mod left;
 pub(crate) mod message;
 pub(crate) mod period;
 pub(crate) mod picture;

@@ -7,13 +7,13 @@ use maud::{Markup, html};
 
 use super::{money, people, proof, requests};
 use crate::page::Page;
-use crate::parts::amount::{amount, count, is_zero};
+use crate::parts::amount::{amount, is_zero, share};
+use crate::parts::left;
 use crate::parts::period;
 use crate::parts::table::{Table, amounts, figures, link, name, words};
 use crate::parts::turn::{self, ONLY};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
-use crate::zone::days;
 
 /// Rows of one page: a telephone loads the first one in less than 60 kB.
 pub(crate) const SHOWN: &str = "50";
@@ -92,12 +92,11 @@ pub(crate) fn balances(
     html! {
         (table.show())
         @if has_days { p .small {
-            strong { "Days left: " }
             @if visit.parameter("at").is_some() {
+                strong { "Days left: " }
                 "from the shown instant until the first allocation with money ended, as it was known then."
             } @else {
-                "until the money is used up, if it is used as in the last 30 days, or until the first allocation with money
-                 ends, whichever comes first."
+                (left::explained())
             }
         } }
     }
@@ -130,7 +129,7 @@ fn cells(visit: &Visit, row: &Balance) -> Vec<Markup> {
         },
         html! { strong { (amount(&row.available)) } },
         used(row),
-        left(row),
+        left::show(days_left(row)),
         unused(visit, row),
     ]
 }
@@ -142,7 +141,7 @@ fn used(row: &Balance) -> Markup {
             Some(percent) => {
                 @let whole = percent.split('.').next().unwrap_or("0");
                 meter min="0" max="100" high="80" optimum="0" value=(whole) aria-label="used" {}
-                " " span .percent { (whole) " %" }
+                " " span .percent title={ (percent) " %" } { (share(percent)) " %" }
             }
             None => span .none { "–" }
         }
@@ -151,18 +150,7 @@ fn used(row: &Balance) -> Markup {
 
 /// Days until the account is empty or its money ends, whichever is first.
 fn days_left(row: &Balance) -> Option<i64> {
-    let ends = [row.empty_at.as_deref(), row.until.as_deref()];
-    let ends = ends.into_iter().flatten();
-    ends.filter_map(|end| days(&row.at, end)).min()
-}
-
-fn left(row: &Balance) -> Markup {
-    html! {
-        @match days_left(row) {
-            Some(days) => span .flag[days < 30] { (count(days)) }
-            None => span .none { "–" }
-        }
-    }
+    left::days_left(&row.at, [row.empty_at.as_deref(), row.until.as_deref()])
 }
 
 fn unused(visit: &Visit, row: &Balance) -> Markup {

@@ -1,5 +1,6 @@
 //! The first screen of an account manager: what must be done today.
 
+use bank_api::text::format_rfc3339;
 use bank_api::v1::{
     ExpiringRow, ForecastRow, List, NegativeRow, Quarantined, Unmapped, UnmappedRow,
 };
@@ -9,11 +10,13 @@ use maud::{Markup, html};
 use super::{money, proposals};
 use crate::failed::Failed;
 use crate::page::Page;
-use crate::parts::amount::{amount, hours, maybe};
+use crate::parts::amount::{amount, hours, is_zero, maybe};
+use crate::parts::left;
 use crate::parts::table::{Table, amounts, figures, link, name, or_none, words};
 use crate::parts::turn;
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
+use crate::zone::days;
 
 /// Rows of each table; further rows are one click away, and the CSV has all.
 const SHOWN: &str = "50";
@@ -72,12 +75,15 @@ async fn expiring(visit: &Visit) -> Result<Markup, Failed> {
     let route = |root| turn::asked(visit, route(root), "expiring", SHOWN);
     let list: List<ExpiringRow> = visit.get(route(Target::api)).await?;
     let unit = list.items.first().map_or("", |row| row.unit.as_str());
+    let now = format_rfc3339(visit.present());
     let row = |row: &ExpiringRow| {
+        // Whole days, as of accounts.
+        let left = days(&now, &row.until).unwrap_or(row.days_left);
         vec![
             project(visit, row.project.as_ref(), &row.account),
             html! { (row.allocation) },
             html! { (visit.zone().day(&row.until)) },
-            html! { span .flag[row.days_left < 8] { (row.days_left) } },
+            html! { span .flag[left < 8] { (left) } },
             amount(&row.amount),
             amount(&row.unused),
         ]
@@ -136,12 +142,13 @@ async fn empty(visit: &Visit) -> Result<Markup, Failed> {
     let route = |root| turn::asked(visit, route(root), "empty", SHOWN);
     let list: List<ForecastRow> = visit.get(route(Target::api)).await?;
     let unit = list.items.first().map_or("", |row| row.unit.as_str());
+    let now = format_rfc3339(visit.present());
     let row = |row: &ForecastRow| {
         vec![
             project(visit, row.project.as_ref(), &row.account),
             amount(&row.available),
             maybe(row.burn_per_day.as_deref()),
-            html! { @if let Some(days) = row.days_left { (days) } @else { "–" } },
+            left::show(days_left(&now, row)),
         ]
     };
     let table = Table {
@@ -160,11 +167,19 @@ async fn empty(visit: &Visit) -> Result<Markup, Failed> {
     .show();
     Ok(html! {
         (table)
-        @if !list.items.is_empty() { p .small {
-            strong { "Days left: " } "until the free money is used up, if each day uses as much as an average day of the last
-            30."
-        } }
+        @if !list.items.is_empty() { p .small { (left::explained()) } }
     })
+}
+
+/// As in the list of accounts. What was not spent has only its end, and nothing free has none.
+fn days_left(now: &str, row: &ForecastRow) -> Option<i64> {
+    let is_counted = row.spent || !is_zero(&row.available);
+    let empty = row.empty_at.as_deref().filter(|_| is_counted);
+    left::days_left(
+        now,
+        [empty, row.unused_at.as_deref().filter(|_| is_counted)],
+    )
+    .map(|days| days.max(0))
 }
 
 async fn unmapped(visit: &Visit) -> Result<Markup, Failed> {

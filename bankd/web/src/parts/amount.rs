@@ -51,6 +51,24 @@ pub(crate) fn hours(text: &str) -> Markup {
     html! { span title=(text) { (grouped(&short)) } }
 }
 
+/// A share of a hundred with one decimal. Less than all is never shown as all, and more than nothing never as
+/// nothing.
+pub(crate) fn share(text: &str) -> String {
+    let Some(exact) = Decimal::parse(text).map(Decimal::billionths) else {
+        return text.to_owned();
+    };
+    let tenths = exact.unsigned_abs().saturating_add(50_000_000) / 100_000_000;
+    let size = exact.unsigned_abs();
+    let tenths = match tenths {
+        1000 if size < 100_000_000_000 => 999,
+        1000 if size > 100_000_000_000 => 1001,
+        0 if size > 0 => 1,
+        tenths => tenths,
+    };
+    let sign = if exact < 0 { "-" } else { "" };
+    grouped(&format!("{sign}{}.{}", tenths / 10, tenths % 10))
+}
+
 /// The sum of two amounts of the API, with their decimals.
 pub(crate) fn sum(one: &str, other: &str) -> Option<String> {
     let decimals = one.split_once('.').map_or(0, |(_, part)| part.len());
@@ -110,6 +128,17 @@ mod tests {
             assert_eq!(sum(one, other).as_deref(), Some(both));
         }
         assert!(is_zero("0.000") && !is_zero("0.001"));
+        for (text, shown) in [
+            ("71.86", "71.9"),
+            ("99.99", "99.9"),
+            ("100.00", "100.0"),
+            ("100.01", "100.1"),
+            ("0.01", "0.1"),
+            ("0.00", "0.0"),
+            ("-12.34", "\u{2212}12.3"),
+        ] {
+            assert_eq!(share(text), shown);
+        }
         for (text, shown) in [
             ("3641.609999", ">3,641.61<"),
             ("0.994999", ">0.99<"),
