@@ -17,9 +17,12 @@ use tower_http::catch_panic::CatchPanicLayer;
 
 use super::failed::{Failed, has};
 use super::layout::dressed;
+use super::page::Page;
+use super::parts::form::Late;
 use super::request::{Sender, fields, peer, sender};
 use super::target::{Target, fits};
 use super::visit::{Fields, Visit};
+use super::zone::Zone;
 use super::{
     Web, assets, cookie, data, embedded, layout, oidc, page, pages, people, sign_in, signed,
 };
@@ -131,7 +134,10 @@ async fn session(State(web): State<Arc<Web>>, request: Request, next: Next) -> R
     };
     let (Some((session, person)), Some(own)) = (found, own) else {
         return if is_form {
-            layout::ended(parts.uri.path(), &form)
+            let path = parts.uri.path();
+            late(&web, path, &form, Zone::default(), |late| {
+                layout::ended(path, late)
+            })
         } else {
             to_sign_in(&parts)
         };
@@ -143,7 +149,9 @@ async fn session(State(web): State<Arc<Web>>, request: Request, next: Next) -> R
         if !cookie::is_form_token(sent, &visit.form_token) {
             let origin = web.services.sessions.url().unwrap_or_default();
             return match sender(origin, &parts.headers) {
-                Sender::Own => layout::of_another_session(&visit),
+                Sender::Own => late(&web, &visit.path, &visit.form, visit.zone(), |late| {
+                    layout::of_another_session(&visit, late)
+                }),
                 _ => dressed(
                     Failed::new("not_allowed", "the form is not of this session").into_response(),
                     Some(&visit),
@@ -167,6 +175,35 @@ async fn session(State(web): State<Arc<Web>>, request: Request, next: Next) -> R
             .insert(name, HeaderValue::from_static("3"));
     }
     response
+}
+
+/// The page of a form that belongs to no session of now.
+fn late(
+    web: &Web,
+    path: &str,
+    entries: &Fields,
+    zone: Zone,
+    page: impl FnOnce(&Late<'_>) -> Response,
+) -> Response {
+    let own = |row: &Page| row.method == Method::POST && fits(row.path, path);
+    let form = pages::rows().into_iter().find(own).and_then(Page::form);
+    let (title, fields) = form.unwrap_or(("Your entries", Vec::new()));
+    // The form is on the page of its address, or on the one above.
+    let has_page = |path: &str| {
+        let mut rows = pages::rows().into_iter();
+        rows.any(|row| row.method == Method::GET && fits(row.path, path))
+    };
+    let above = path.rsplit_once('/').map_or("/", |(above, _)| above);
+    let from = [path, above].into_iter().find(|path| has_page(path));
+    let directory = web.services.writer.directory();
+    page(&Late {
+        title,
+        fields: &fields,
+        page: from.unwrap_or("/"),
+        unit: &directory.bank.unit,
+        zone,
+        entries,
+    })
 }
 
 /// Whether the router refused a path with a part that cannot be read, such as a word in place of a number. It has no

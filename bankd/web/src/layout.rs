@@ -6,11 +6,12 @@ use maud::{DOCTYPE, Markup, html};
 use super::Nav;
 use super::assets;
 use super::failed::{Failed, with_code};
+use super::parts::form::{self, Late};
 use super::parts::message::message;
-use super::parts::{form, period};
+use super::parts::period;
 use super::target::{Target, fits};
 use super::unbroken::unbroken;
-use super::visit::{Fields, Visit};
+use super::visit::Visit;
 
 impl Visit {
     /// A page in the layout of this person. `trail` are the pages above it.
@@ -221,43 +222,33 @@ fn without(visit: &Visit, name: &str) -> Target {
 }
 
 /// A form arrived after the end of its session: what was typed is kept, and sent again after signing in.
-pub(crate) fn ended(path: &str, fields: &Fields) -> Response {
+pub(crate) fn ended(path: &str, late: &Late<'_>) -> Response {
     let login = Target::page(&["login"]).with("next", "/");
     let content = html! {
         p { "Nothing was done. Your entries are below: sign in again in another tab, then send them." }
         p { a .button href=(login) target="_blank" rel="noopener" { "Sign in" } }
-        form method="post" action=(path) { (kept(fields)) button type="submit" { "Send again" } }
+        form method="post" action=(path) {
+            (late.kept())
+            p .actions { button type="submit" { "Send again" } " " a .button href=(late.page) { "Cancel" } }
+        }
     };
     let page = bare("Your session has ended", &content);
     with_code("unauthorized", page.into_response())
 }
 
 /// A form of an earlier session: its values are shown, and sent again with the token of this one.
-pub(crate) fn of_another_session(visit: &Visit) -> Response {
+pub(crate) fn of_another_session(visit: &Visit, late: &Late<'_>) -> Response {
     let content = html! {
         p { "Nothing was done. This form was opened in another session. Check the entries before you send them as "
             strong { (visit.session.name) } "." }
         form method="post" action=(visit.path) {
             (form::token(visit))
-            (kept(&visit.form))
-            button type="submit" { "Send" }
+            (late.kept())
+            p .actions { button type="submit" { "Send" } " " a .button href=(late.page) { "Cancel" } }
         }
     };
     let page = page(visit, "Check your entries", &[], &content, &html! {});
     with_code("not_allowed", page)
-}
-
-/// Entries of a form, to read and to send again.
-fn kept(fields: &Fields) -> Markup {
-    let own = ["form_token", "key", "step"];
-    let entered = fields
-        .iter()
-        .filter(|(name, value)| !own.contains(&name.as_str()) && !value.is_empty());
-    let sent = fields.iter().filter(|(name, _)| name != "form_token");
-    html! {
-        dl .facts { @for (name, value) in entered { dt { (form::capital(&name.replace('_', " "))) } dd { (value) } } }
-        @for (name, value) in sent { input type="hidden" name=(name) value=(value); }
-    }
 }
 
 /// Makes a page of a refusal.

@@ -36,6 +36,7 @@ impl Unruled {
             nav: None,
             below: &[],
             takes: Vec::new(),
+            form: None,
             picture: None,
             handler,
         }
@@ -62,6 +63,8 @@ pub struct Page {
     pub below: &'static [&'static str],
     /// The parameters of its address, beside the zone.
     pub takes: Vec<&'static str>,
+    /// The form that is sent to it: what it does, and its fields.
+    form: Option<(&'static str, Vec<Field<'static>>)>,
     /// What other sites may show of it.
     picture: Option<MethodRouter<Arc<Web>>>,
     handler: MethodRouter<Arc<Web>>,
@@ -115,6 +118,17 @@ impl Page {
     /// The fields of a form, which a link can fill in.
     pub(crate) fn takes_fields(self, fields: &[Field<'static>]) -> Self {
         self.takes(fields.iter().map(|field| field.name))
+    }
+
+    /// The form that is sent to it: what it does in words, and its fields. A form that arrives too late is shown so.
+    pub(crate) fn of_form(mut self, title: &'static str, fields: &[Field<'static>]) -> Self {
+        self.form = Some((title, fields.to_vec()));
+        self
+    }
+
+    /// What the form does that is sent to it, and its fields.
+    pub(crate) fn form(self) -> Option<(&'static str, Vec<Field<'static>>)> {
+        self.form
     }
 
     /// Where it is, if it is not in the navigation itself and not below the path of a page that is.

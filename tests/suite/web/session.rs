@@ -88,6 +88,15 @@ fn an_ended_session_loses_nothing_that_was_typed() {
     ];
     let ended = root.submit_of(&bank, &page, "/deposit", &typed);
     assert_eq!(ended.status, 401);
+    let text = ended.text();
+    for own in [
+        "<h2>Deposit</h2>",
+        "<dt>Account or project</dt><dd>chemistry</dd>",
+        "<dt>Amount (",
+        "href=\"/deposit\">Cancel</a>",
+    ] {
+        assert!(text.contains(own), "{own}: {text}");
+    }
     let kept = hidden(&ended.text(), "/deposit");
     assert!(
         kept.contains(&("note".to_owned(), "a <b> & \"c\"".to_owned())),
@@ -101,7 +110,7 @@ fn an_ended_session_loses_nothing_that_was_typed() {
     let check = super::browser::ask(&bank, &again.request(request));
     assert_eq!(check.status, 403);
     assert!(
-        check.text().contains("Check your entries"),
+        check.text().contains("Check your entries") && check.text().contains("<h2>Deposit</h2>"),
         "{}",
         check.text()
     );

@@ -119,7 +119,9 @@ pub(crate) fn rows() -> Vec<Page> {
                 .right(Right::Ask)
                 .below(&["/requests"])
                 .takes_fields(one.fields),
-            Page::post(path, move |visit: Visit| one.send(visit)).right(Right::Ask),
+            Page::post(path, move |visit: Visit| one.send(visit))
+                .right(Right::Ask)
+                .of_form(one.title, one.fields),
         ]
     };
     let forms = [

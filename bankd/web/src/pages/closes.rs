@@ -42,8 +42,12 @@ pub(crate) fn rows() -> Vec<Page> {
             .right(Right::ClosePeriods)
             .below(&["/today", "/proof", "/"])
             .takes_fields(FIELDS),
-        Page::post("/closes/new", send).right(Right::ClosePeriods),
-        Page::post("/closes/undo", undo).right(Right::ClosePeriods),
+        Page::post("/closes/new", send)
+            .right(Right::ClosePeriods)
+            .of_form("Close a period", FIELDS),
+        Page::post("/closes/undo", undo)
+            .right(Right::ClosePeriods)
+            .of_form("Open the last closed period again", &[]),
     ]
 }
 

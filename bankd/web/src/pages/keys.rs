@@ -106,11 +106,13 @@ pub(crate) fn rows() -> Vec<Page> {
         Page::post("/keys/new", async |visit: Visit| {
             add(visit, Credential::Key).await
         })
-        .right(Right::ChangeKeys),
+        .right(Right::ChangeKeys)
+        .of_form("New signing key", &fields(Credential::Key)),
         Page::post("/keys/end", async |visit: Visit| {
             end(visit, Credential::Key).await
         })
-        .right(Right::ChangeKeys),
+        .right(Right::ChangeKeys)
+        .of_form("End a signing key", &[ID]),
         Page::get("/tokens", async |visit: Visit| {
             page(&visit, Credential::Token, None).await
         })
@@ -120,11 +122,13 @@ pub(crate) fn rows() -> Vec<Page> {
         Page::post("/tokens/new", async |visit: Visit| {
             add(visit, Credential::Token).await
         })
-        .right(Right::ChangeKeys),
+        .right(Right::ChangeKeys)
+        .of_form("New API token", &fields(Credential::Token)),
         Page::post("/tokens/end", async |visit: Visit| {
             end(visit, Credential::Token).await
         })
-        .right(Right::ChangeKeys),
+        .right(Right::ChangeKeys)
+        .of_form("End an API token", &[ID]),
     ]
 }
 

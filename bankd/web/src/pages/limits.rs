@@ -44,14 +44,24 @@ const FIELDS: [Field<'static>; 4] = [
     },
 ];
 
+/// What the removal of a limit is sent.
+const GONE: [Field<'static>; 2] = [
+    Field::needed("of", "Kind", Kind::Words, ""),
+    Field::needed("who", "Of", Kind::Words, ""),
+];
+
 pub(crate) fn rows() -> Vec<Page> {
     vec![
         Page::get("/limits", show)
             .right(Right::SeeAccess)
             .takes(["done", "of"])
             .nav("Limits"),
-        Page::post("/limits/set", set).right(Right::ChangeAccess),
-        Page::post("/limits/remove", remove).right(Right::ChangeAccess),
+        Page::post("/limits/set", set)
+            .right(Right::ChangeAccess)
+            .of_form("Set a limit", &FIELDS),
+        Page::post("/limits/remove", remove)
+            .right(Right::ChangeAccess)
+            .of_form("Remove a limit", &GONE),
     ]
 }
 

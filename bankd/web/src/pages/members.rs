@@ -40,7 +40,9 @@ pub(crate) fn rows() -> Vec<Page> {
             .right(Right::ChangeMembers)
             .below(&["/projects", "/"])
             .takes(["after", "done", "of"]),
-        Page::post("/projects/{name}/members", send).right(Right::ChangeMembers),
+        Page::post("/projects/{name}/members", send)
+            .right(Right::ChangeMembers)
+            .of_form("Change a member", &FIELDS),
     ]
 }
 

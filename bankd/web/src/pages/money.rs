@@ -165,7 +165,9 @@ pub(crate) fn rows() -> Vec<Page> {
                 .right(one.right)
                 .below(&["/today", "/"])
                 .takes_fields(one.fields),
-            Page::post(path, move |visit: Visit| one.send(visit)).right(one.right),
+            Page::post(path, move |visit: Visit| one.send(visit))
+                .right(one.right)
+                .of_form(one.title, one.fields),
         ]
     };
     let all = [

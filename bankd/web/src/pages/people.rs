@@ -49,8 +49,12 @@ pub(crate) fn rows() -> Vec<Page> {
             .right(Right::SeeAccess)
             .takes(["name", "after", "done", "of"])
             .nav("People"),
-        Page::post("/people/grant", grant).right(Right::ChangeAccess),
-        Page::post("/people/revoke", revoke).right(Right::ChangeAccess),
+        Page::post("/people/grant", grant)
+            .right(Right::ChangeAccess)
+            .of_form("Grant a role", &FIELDS),
+        Page::post("/people/revoke", revoke)
+            .right(Right::ChangeAccess)
+            .of_form("Revoke a role", &FIELDS),
     ]
 }
 

@@ -19,7 +19,9 @@ use crate::visit::{Shown, Visit};
 pub(crate) fn rows() -> Vec<Page> {
     vec![
         Page::get("/proof", show).right(Right::Verify).nav("Proof"),
-        Page::post("/proof/verify", verify).right(Right::Verify),
+        Page::post("/proof/verify", verify)
+            .right(Right::Verify)
+            .of_form("Verify the bank", &[]),
     ]
 }
 

@@ -27,7 +27,9 @@ pub(crate) fn rows() -> Vec<Page> {
             .right(Right::SeeProposals)
             .below(&["/today", "/requests"])
             .takes(["done"]),
-        Page::post("/proposals/{id}", decide).right(Right::DecideProposals),
+        Page::post("/proposals/{id}", decide)
+            .right(Right::DecideProposals)
+            .of_form("Decide a proposal or request", &[]),
     ]
 }
 

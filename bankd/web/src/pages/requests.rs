@@ -30,7 +30,9 @@ pub(crate) fn rows() -> Vec<Page> {
         Page::get("/requests/{id}", show)
             .right(Right::Ask)
             .takes(["done"]),
-        Page::post("/requests/{id}/withdraw", withdraw).right(Right::Ask),
+        Page::post("/requests/{id}/withdraw", withdraw)
+            .right(Right::Ask)
+            .of_form("Withdraw a request", &[]),
     ]
 }
 

@@ -15,11 +15,15 @@ use crate::visit::{Shown, Visit};
 pub(crate) fn rows() -> Vec<Page> {
     vec![
         Page::get("/sessions", show).right(Right::SeeStatus),
-        Page::post("/sessions/end", end).right(Right::SeeStatus),
+        Page::post("/sessions/end", end)
+            .right(Right::SeeStatus)
+            .of_form("End a session", &[]),
         Page::get("/sessions/all", show_all)
             .right(Right::ChangeAccess)
             .takes(["done"]),
-        Page::post("/sessions/all/end", end_any).right(Right::ChangeAccess),
+        Page::post("/sessions/all/end", end_any)
+            .right(Right::ChangeAccess)
+            .of_form("End a session", &[]),
         Page::post("/sign-out", sign_out).right(Right::SeeStatus),
     ]
 }

@@ -25,7 +25,9 @@ pub(crate) fn rows() -> Vec<Page> {
             .right(Right::Reverse)
             .below(&["/journal"])
             .takes_fields(FIELDS),
-        Page::post("/transactions/{id}/undo", send).right(Right::Reverse),
+        Page::post("/transactions/{id}/undo", send)
+            .right(Right::Reverse)
+            .of_form("Undo a transaction", FIELDS),
     ]
 }
 

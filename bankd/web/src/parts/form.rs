@@ -9,7 +9,8 @@ use serde_json::Value;
 use super::amount::grouped;
 use crate::failed::Failed;
 use crate::parts::message::{message, message_at};
-use crate::visit::Visit;
+use crate::visit::{Fields, Visit};
+use crate::zone::Zone;
 
 /// The token of the session. Every form that posts has one.
 pub(crate) fn token(visit: &Visit) -> Markup {
@@ -97,10 +98,10 @@ impl<'a> Field<'a> {
     }
 
     /// An entry as a page shows it. A choice has its label, a time is in the zone of the page.
-    pub(crate) fn shown(&self, visit: &Visit, value: &Value) -> String {
+    pub(crate) fn shown(&self, zone: Zone, value: &Value) -> String {
         let text = written(value);
         match self.kind {
-            Kind::Time => visit.zone().exact(&text),
+            Kind::Time => zone.exact(&text),
             Kind::Amount | Kind::SignOrWord => grouped(&text),
             Kind::Choice(words) => {
                 let found = words.iter().find(|(word, _)| *word == text);
@@ -173,7 +174,7 @@ pub(crate) fn facts(
     let unit = visit.unit();
     let own = fields.iter().filter_map(|field| {
         let value = body.get(field.name).filter(|value| !value.is_null())?;
-        Some((field.label(&unit), field.shown(visit, value)))
+        Some((field.label(&unit), field.shown(visit.zone(), value)))
     });
     let has_field = |name: &str| fields.iter().any(|field| field.name == name);
     let rest = body
@@ -187,6 +188,52 @@ pub(crate) fn facts(
         (capital(&name.replace('_', " ")), text)
     });
     html! { @for (label, text) in own.chain(rest) { dt { (label) } dd { (text) } } }
+}
+
+/// A form that arrived too late, as it is shown and sent again.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Late<'a> {
+    /// What it does.
+    pub(crate) title: &'a str,
+    pub(crate) fields: &'a [Field<'a>],
+    /// The page that it came from.
+    pub(crate) page: &'a str,
+    pub(crate) unit: &'a str,
+    pub(crate) zone: Zone,
+    pub(crate) entries: &'a Fields,
+}
+
+impl Late<'_> {
+    /// What it does and what was entered, to read and to send again.
+    pub(crate) fn kept(&self) -> Markup {
+        let own = ["form_token", "key", "step"];
+        let is_shown = |name: &str, value: &str| !own.contains(&name) && !value.is_empty();
+        let entered = self.entries.iter();
+        let entered = entered.filter(|(name, value)| is_shown(name, value));
+        let entered = entered.map(|(name, value)| {
+            let field = self.fields.iter().find(|field| field.name == name);
+            match field {
+                Some(field) => (
+                    field.label(self.unit),
+                    field.shown(self.zone, &Value::from(value.as_str())),
+                ),
+                None => (capital(&name.replace('_', " ")), value.clone()),
+            }
+        });
+        // With several buttons, the step is which of them was used.
+        let step = self.entries.iter().find(|(name, _)| name == "step");
+        let step = step.map(|(_, step)| step.as_str());
+        let step = step.filter(|step| !["", "confirm", "change"].contains(step));
+        let sent = self.entries.iter().filter(|(name, _)| name != "form_token");
+        html! {
+            h2 { (self.title) }
+            dl .facts {
+                @if let Some(step) = step { dt { "Action" } dd { (capital(step)) } }
+                @for (label, value) in entered { dt { (label) } dd { (value) } }
+            }
+            @for (name, value) in sent { input type="hidden" name=(name) value=(value); }
+        }
+    }
 }
 
 /// Whether a member is as if nobody had entered it.
