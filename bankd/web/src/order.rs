@@ -25,6 +25,8 @@ pub(crate) struct Order<'a> {
     /// What a person should know before; may be empty.
     pub(crate) lead: &'a str,
     pub(crate) fields: &'a [Field<'a>],
+    /// What the command is about, which nobody enters here; may be empty.
+    pub(crate) about: Markup,
     /// Members of the request that nobody enters.
     pub(crate) fixed: Map<String, Value>,
     /// The page itself, where the form is sent.
@@ -72,6 +74,7 @@ impl Order<'_> {
         html! {
             @if let Some(failed) = failed { (form::refusal(visit, self.fields, failed)) }
             @if !self.lead.is_empty() { p .lead { (self.lead) } }
+            (self.about)
             form .entry method="post" action=(self.action) {
                 (token(visit)) (keyed(&key))
                 (form::fields(visit, self.fields, failed))
@@ -153,12 +156,24 @@ impl Order<'_> {
         })
     }
 
-    /// The entries, without what nobody entered.
+    /// What it is about, the entries, and what counts where nobody entered anything.
     fn facts(&self, visit: &Visit, body: &Map<String, Value>) -> Markup {
         let is_entered = |name: &str| self.fields.iter().any(|field| field.name == name);
         let entries = body.iter().filter(|(name, _)| is_entered(name));
         let entries = entries.map(|(name, value)| (name.clone(), value.clone()));
-        html! { dl .facts { (form::facts(visit, self.fields, &entries.collect())) } }
+        let unit = visit.unit();
+        let absent = self
+            .fields
+            .iter()
+            .filter(|field| !body.contains_key(field.name));
+        let absent = absent.filter_map(|field| Some((field.label(&unit), field.if_empty()?)));
+        html! {
+            (self.about)
+            dl .facts {
+                (form::facts(visit, self.fields, &entries.collect()))
+                @for (label, text) in absent { dt { (label) } dd { (text) } }
+            }
+        }
     }
 
     /// The second step, with the entries. Times are instants: the request is the same whenever it is sent.

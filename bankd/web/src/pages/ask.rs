@@ -1,11 +1,14 @@
 //! The forms with which people ask for what they may not do themselves.
 
+use bank_api::v1::Allocation;
 use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 
 use crate::order::{Order, nothing, proposed};
 use crate::page::Page;
+use crate::parts::amount::amount;
 use crate::parts::form::{Field, Kind};
+use crate::parts::table::name;
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -115,7 +118,7 @@ pub(crate) fn rows() -> Vec<Page> {
     let [deposit, extension, member, project] = ALL;
     let of = |one: Ask, path: &'static str| {
         [
-            Page::get(path, async move |visit: Visit| one.order().show(&visit))
+            Page::get(path, async move |visit: Visit| one.show(visit).await)
                 .right(Right::Ask)
                 .below(&["/requests"])
                 .takes_fields(one.fields),
@@ -134,12 +137,13 @@ pub(crate) fn rows() -> Vec<Page> {
 }
 
 impl Ask {
-    fn order(&self) -> Order<'static> {
+    fn order(&self, about: Markup) -> Order<'static> {
         Order {
             title: self.title,
             what: "the request",
             lead: self.lead,
             fields: self.fields,
+            about,
             fixed: serde_json::Map::new(),
             action: Target::page(&["ask", self.path]),
             route: Target::api(&["requests", self.route]),
@@ -153,8 +157,36 @@ impl Ask {
         }
     }
 
+    async fn show(self, visit: Visit) -> Shown {
+        let about = self.about(&visit).await;
+        Ok(self.order(about).show(&visit))
+    }
+
     async fn send(self, visit: Visit) -> Shown {
-        self.order().take(&visit).await
+        let about = self.about(&visit).await;
+        self.order(about).take(&visit).await
+    }
+
+    /// The allocation that an extension is about, as it is now. One that nobody sees is refused with the form.
+    async fn about(&self, visit: &Visit) -> Markup {
+        let number = visit.field("allocation");
+        let number = number.or_else(|| visit.parameter("allocation"));
+        let number = number.filter(|_| self.path == "extension");
+        let Some(number) = number.and_then(|number| number.trim().parse::<i64>().ok()) else {
+            return html! {};
+        };
+        let found = visit.get::<Allocation>(Target::api(&["allocations", &number.to_string()]));
+        let Ok(one) = found.await else {
+            return html! {};
+        };
+        let until = one.until.as_deref().map(|until| visit.zone().exact(until));
+        html! {
+            dl .facts {
+                dt { "Account" } dd { (name(&one.account)) }
+                dt { "Left (" (one.unit) ")" } dd { (amount(&one.amount)) }
+                dt { "Usable until now (exclusive)" } dd { (until.as_deref().unwrap_or("without end")) }
+            }
+        }
     }
 }
 

@@ -21,7 +21,7 @@ const FIELDS: &[Field<'static>] = &[
         "from",
         "From",
         Kind::Time,
-        "Empty: the end of the last closed period.",
+        "If empty, the end of the last closed period.",
     ),
     Field::needed(
         "until",
@@ -161,6 +161,7 @@ fn order<'a>(trail: &'a [(&'static str, Target)]) -> Order<'a> {
         what: "the close",
         lead: "Nothing can be booked into a closed period. What comes late counts in the open one.",
         fields: FIELDS,
+        about: html! {},
         fixed: serde_json::Map::new(),
         action: Target::page(&["closes", "new"]),
         route: Target::api(&["closes"]),

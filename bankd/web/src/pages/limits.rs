@@ -87,19 +87,24 @@ async fn page(visit: &Visit, failed: Option<&Failed>) -> Shown {
 fn changed(items: &[Limit], of: &str) -> Markup {
     let is_own = |limit: &&Limit| limit.role.as_deref().or(limit.name.as_deref()) == Some(of);
     let found = items.iter().find(is_own);
-    let most = |limit: &Limit, amount: &Option<String>, over: &str| {
-        let most = amount.as_deref().map(grouped);
-        most.map(|most| format!("{most} {} {over}", limit.unit))
-    };
     let Some(limit) = found else {
         return sent::band(&html! { strong { (of) } " has no limit now." });
     };
+    sent::band(&html! { "The limit of " strong { (of) } " is " (most(limit)) "." })
+}
+
+/// What a limit permits.
+fn most(limit: &Limit) -> String {
+    let most = |amount: &Option<String>, over: &str| {
+        let most = amount.as_deref().map(grouped);
+        most.map(|most| format!("{most} {} {over}", limit.unit))
+    };
     let both = [
-        most(limit, &limit.per_operation, "in one operation"),
-        most(limit, &limit.per_day, "in a day"),
+        most(&limit.per_operation, "in one operation"),
+        most(&limit.per_day, "in a day"),
     ];
     let both: Vec<String> = both.into_iter().flatten().collect();
-    sent::band(&html! { "The limit of " strong { (of) } " is " (both.join(" and ")) "." })
+    both.join(" and ")
 }
 
 fn table(visit: &Visit, items: &[Limit]) -> Markup {
@@ -177,7 +182,14 @@ async fn set(visit: Visit) -> Shown {
 async fn remove(visit: Visit) -> Shown {
     let (of, who) = (visit.needed("of")?, visit.needed("who")?);
     if !sent::is_confirmed(&visit) {
-        let question = format!("The limit of the {of} {who} no longer counts.");
+        let list: List<Limit> = visit.get(Target::api(&["limits"])).await?;
+        let is_own = |limit: &&Limit| match of.as_str() {
+            "role" => limit.role.as_deref() == Some(who.as_str()),
+            _ => limit.name.as_deref() == Some(who.as_str()),
+        };
+        let most = list.items.iter().find(is_own).map(most);
+        let most = most.map_or_else(String::new, |most| format!(", {most},"));
+        let question = format!("The limit of the {of} {who}{most} no longer counts.");
         let back = Target::page(&["limits"]);
         return Ok(sent::confirm(
             &visit,

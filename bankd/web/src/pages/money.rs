@@ -205,6 +205,7 @@ impl Money {
             what: self.what,
             lead: self.lead,
             fields: self.fields,
+            about: html! {},
             fixed: serde_json::Map::new(),
             action: Target::page(&[self.path]),
             route: Target::api(&[self.route]),

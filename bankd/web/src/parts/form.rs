@@ -93,6 +93,12 @@ impl<'a> Field<'a> {
         }
     }
 
+    /// What counts if nothing is entered: the end of its help.
+    pub(crate) fn if_empty(&self) -> Option<&'a str> {
+        let (_, text) = self.help.split_once("Empty: ")?;
+        Some(text.trim_end_matches('.'))
+    }
+
     fn is_amount(&self) -> bool {
         matches!(self.kind, Kind::Amount | Kind::SignOrWord)
     }
