@@ -126,9 +126,13 @@ fn cells(
     member: &Member,
     defaults: Option<&BTreeSet<String>>,
 ) -> Vec<Markup> {
+    let is_default = defaults.map(|all| all.contains(&member.user));
     let switch = if member.active { "off" } else { "on" };
     vec![
-        name(&member.user),
+        html! {
+            (name(&member.user))
+            @if is_default == Some(true) { " " span .small { "default project" } }
+        },
         html! { (member.role) },
         html! { @if member.active { "active" } @else { strong .flag { "inactive" } } },
         html! {
@@ -139,10 +143,8 @@ fn cells(
                     @if member.active { "Switch off" } @else { "Switch on" }
                 } " "
                 button .plain type="submit" name="step" value="remove" { "Remove" } " "
-                @match defaults.map(|all| all.contains(&member.user)) {
-                    Some(true) => span .small { "default project" },
-                    Some(false) => button .plain type="submit" name="step" value="default" { "Make default project" },
-                    None => {},
+                @if is_default == Some(false) {
+                    button .plain type="submit" name="step" value="default" { "Make default project" }
                 }
             }
         },

@@ -114,18 +114,22 @@ async fn end_any(visit: Visit) -> Shown {
 
 fn row(visit: &Visit, session: &WebSession, action: &str) -> Vec<Markup> {
     let zone = visit.zone();
+    let is_own = session.id == visit.session.id;
     let agent = if session.agent.is_empty() {
         "–"
     } else {
         &session.agent
     };
     vec![
-        html! { (zone.of_seconds(session.created_s)) },
+        html! {
+            (zone.of_seconds(session.created_s))
+            @if is_own { " " span .small { "this session" } }
+        },
         html! { (zone.of_seconds(session.used_s)) },
         html! { (session.way) },
         html! { span .prose { (agent) } },
         html! {
-            @if session.id == visit.session.id { "this session" } @else {
+            @if !is_own {
                 form method="post" action=(action) {
                     (token(visit))
                     input type="hidden" name="session" value=(session.id);
