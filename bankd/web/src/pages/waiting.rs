@@ -9,7 +9,7 @@ use super::usage::{SHOWN, owner, pictured};
 use crate::embedded::embedded;
 use crate::failed::Failed;
 use crate::page::Page;
-use crate::parts::amount::{count, maybe};
+use crate::parts::amount::{count, maybe, seconds};
 use crate::parts::asked::{self, Asked, Words};
 use crate::parts::period;
 use crate::parts::table::{Table, figures, link, name, words};
@@ -62,6 +62,12 @@ async fn show(visit: Visit) -> Shown {
         (period::with_choices(&visit, &asked.choices(&visit)))
         @if !table.sums.is_empty() { (drawing(&visit, deeper, &table, data.clone().with("every", asked.every))?) }
         (listed(&asked, deeper, &table, data))
+        @if !table.sums.is_empty() {
+            p .small { strong { "Mean wait: " } "of the jobs whose record has the time of their submission. Others are counted
+                as started, and have no part in it." }
+            p .small { strong { "Expansion factor: " } "waiting time and run time together, as a multiple of the run time. 1 is
+                a job that did not wait." }
+        }
         (asked::views(&visit, &asked, "waiting"))
     };
     let title = format!("Waiting time by {}", asked.by);
@@ -101,7 +107,7 @@ fn listed(asked: &Asked, deeper: Option<&Target>, sums: &UsageTable, data: Targe
         vec![
             own,
             html! { (count(&f.started)) },
-            maybe(f.wait_mean_s.as_deref()),
+            seconds(f.wait_mean_s.as_deref()),
             maybe(f.expansion.as_deref()),
         ]
     };

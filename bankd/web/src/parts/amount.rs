@@ -51,6 +51,17 @@ pub(crate) fn hours(text: &str) -> Markup {
     html! { span title=(text) { (grouped(&short)) } }
 }
 
+/// Whole seconds: the exact figure is the title, and in the data of the table.
+pub(crate) fn seconds(text: Option<&str>) -> Markup {
+    let Some(text) = text else {
+        return maybe(None);
+    };
+    let exact = Decimal::parse(text).map(Decimal::billionths);
+    let whole = exact.map(|exact| exact.saturating_add(500_000_000).div_euclid(1_000_000_000));
+    let shown = whole.map_or_else(|| grouped(text), count);
+    html! { span title={ (text) " s" } { (shown) } }
+}
+
 /// A share of a hundred with one decimal. Less than all is never shown as all, and more than nothing never as
 /// nothing.
 pub(crate) fn share(text: &str) -> String {
