@@ -153,7 +153,8 @@ fn state(visit: &Visit, status: &Status, findings: &[String], is_new: bool) -> M
             div .message.bad { ul { @for one in findings { li { (one) } } } }
         }
         dl .facts {
-            dt { "bankd" } dd { (status.version) ", up since " (bank_api::text::format_clock(status.uptime_s)) }
+            dt { "bankd" } dd { (status.version) }
+            dt { "Up for (h:min:s)" } dd { (bank_api::text::format_clock(status.uptime_s)) }
             dt { "Mode" } dd { (status.mode) }
             dt { "Waiting commands" } dd { (status.queue_depth) " of " (status.queue_capacity) }
             @if let Some(liens) = status.open_liens { dt { "Open holds" } dd { a href="#liens" { (liens) } } }
@@ -191,7 +192,7 @@ fn table_of_sources(visit: &Visit, items: &[Source]) -> Markup {
             words("State"),
             words("Last contact"),
             words("Last use"),
-            figures("Lag"),
+            figures("Lag (h:min:s)"),
             figures("Records"),
             figures("Not charged"),
             figures("Not readable"),
@@ -328,7 +329,7 @@ async fn liens(visit: &Visit) -> Result<Markup, Failed> {
             words("Job"),
             words("Machine"),
             words("Project"),
-            words("Since"),
+            words("From"),
             words("Ends"),
             amounts("Held", unit),
         ],

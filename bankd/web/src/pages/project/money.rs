@@ -172,7 +172,7 @@ pub(super) async fn liens(place: &Place<'_>) -> Result<Markup, Failed> {
             words("Job"),
             words("Machine"),
             words("User"),
-            words("Since"),
+            words("From"),
             amounts("Held", unit),
         ],
         rows: list.items.iter().map(row).collect(),
