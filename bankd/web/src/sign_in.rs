@@ -102,6 +102,7 @@ fn used_up() -> Response {
             p { "This link is not valid: it can be used once, and only for a short time." }
             p .hint { "hint: " code { "bank web login" } " prints a new one" }
         }
+        p .ways { a href=(Target::page(&["login"])) { "Other ways to sign in" } }
     };
     let page = layout::bare("Sign in", &content);
     with_code("not_allowed", page.into_response())
