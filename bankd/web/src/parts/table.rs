@@ -45,6 +45,11 @@ pub(crate) fn amounts(head: &str, unit: &str) -> Column {
     figures(&format!("{head} ({unit})"))
 }
 
+/// With at most so many columns, a wide page has room for long names.
+const ROOMY: usize = 6;
+/// With at most so many columns, rows are cards on a telephone only.
+const SHORT: usize = 3;
+
 /// A table with a caption. The first cell of a row is its head. `data` is the route behind it with the place in the
 /// list (`turn::asked`): as JSON it has the rows of the page, as CSV all rows. `next` is the page with the following
 /// rows.
@@ -77,7 +82,7 @@ impl Table<'_> {
         html! {
             section .table {
                 div .scroll tabindex="0" role="region" aria-label=(self.caption) {
-                    table {
+                    table .roomy[self.columns.len() <= ROOMY] .short[self.columns.len() <= SHORT] {
                         caption { (self.caption) }
                         thead { tr { @for column in &self.columns {
                             th scope="col" .figure[column.is_figure] .buttons[column.is_buttons] { (column.head) }
