@@ -25,7 +25,7 @@ const AHEAD: i64 = 400 * DAY;
 const KEPT: usize = 4 * POINTS_MAX;
 
 /// The explanation of a burn-down.
-pub const EXPLAINED: &str = "Amount: sum of active allocations after each movement. Held of it: open liens, \
+pub const EXPLAINED: &str = "Amount: sum of active allocations after each movement. Held of it: amounts held for jobs, \
     sampled. Spent evenly: a straight line to the end of the last active allocation.";
 /// The explanation of a forecast.
 pub const COMING: &str = "Forecast: the rate of the last 30 days, less amounts that end unused, until the \

@@ -79,7 +79,7 @@ fn cells(visit: &Visit, row: &Proposal) -> Vec<Markup> {
     let number = row.id.to_string();
     vec![
         link(&visit.link(&["proposals", &number]), &number),
-        html! { (row.kind.replace('_', " ")) },
+        html! { (what(&row.kind)) },
         html! {
             div {
                 (name(&subject(row)))
@@ -92,6 +92,15 @@ fn cells(visit: &Visit, row: &Proposal) -> Vec<Markup> {
         html! { (row.state) },
         html! { @if may_decide(visit, row) { (decision(visit, row, false, None)) } },
     ]
+}
+
+/// What a proposal or a request is for, in words.
+pub(crate) fn what(kind: &str) -> String {
+    match kind {
+        "member" => "membership".to_owned(),
+        "project" => "new project".to_owned(),
+        kind => kind.replace('_', " "),
+    }
 }
 
 /// The right of what a proposal would do.
@@ -196,7 +205,7 @@ pub(crate) async fn facts(visit: &Visit, one: &Proposal) -> Markup {
     html! {
         dl .facts {
             dt { "State" } dd { strong { (one.state) } }
-            dt { "What" } dd { (one.kind.replace('_', " ")) }
+            dt { "What" } dd { (what(&one.kind)) }
             dt { "For" } dd { (subject(one)) }
             @if let Some(own) = &allocation {
                 dt { "Account" } dd { (own.account) }

@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::ask;
-use super::proposals::{facts, may_decide, subject};
+use super::proposals::{self, facts, may_decide, subject};
 use crate::failed::Failed;
 use crate::page::Page;
 use crate::parts::amount::{amount, is_zero};
@@ -86,7 +86,7 @@ fn table(
         let number = row.id.to_string();
         vec![
             link(&visit.link(&["requests", &number]), &number),
-            html! { (row.kind.replace('_', " ")) },
+            html! { (proposals::what(&row.kind)) },
             name(&subject(row)),
             html! {
                 @if is_zero(&row.amount) { span .none { "–" } } @else { (amount(&row.amount)) }
