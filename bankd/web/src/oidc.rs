@@ -159,7 +159,7 @@ fn over() -> Response {
     let content = html! {
         div .message.bad role="alert" {
             p { "This sign-in is over: it can be finished once, in the same browser, within 10 minutes." }
-            p .hint { "hint: " a href=(Target::page(&["login"])) { "sign in again" } }
+            p .hint { "Hint: " a href=(Target::page(&["login"])) { "sign in again" } "." }
         }
     };
     with_code(
@@ -186,7 +186,7 @@ fn shown(oidc: &Oidc, fault: &Fault) -> Response {
     let content = html! {
         div .message.bad role="alert" {
             p { (words) }
-            p .hint { "hint: " a href=(Target::page(&["login"])) { "try again" } ", or use " code { "bank web login" }
+            p .hint { "Hint: " a href=(Target::page(&["login"])) { "try again" } ", or use " code { "bank web login" }
                 " on a host where you use the bank" }
         }
     };

@@ -13,6 +13,7 @@ use crate::failed::Failed;
 use crate::parts::amount::amount;
 use crate::parts::form::{self, Field, Kind, key, keyed, token};
 use crate::parts::hint;
+use crate::parts::message::said;
 use crate::parts::table::{Table, amounts, words};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
@@ -100,6 +101,7 @@ impl Order<'_> {
                     Failed::new("bad_value", detail).field(field.name)
                 })?),
                 Kind::Time => Value::from(visit.time_of(field.name, text)?),
+                Kind::End => Value::from(visit.end_of(field.name, text)?),
                 Kind::Words | Kind::Figure | Kind::Amount | Kind::SignOrWord | Kind::Choice(_) => {
                     Value::from(text)
                 }
@@ -126,7 +128,7 @@ impl Order<'_> {
                 let _: (u16, Value) = visit.send("POST", tried, &key, &body).await?;
                 html! {
                     div .message role="status" {
-                        p { (hint::words(&failed.problem().message())) }
+                        p { (hint::words(&said(&failed.problem().message()))) }
                         p { "Confirm to propose it. It waits until another person approves it." }
                     }
                     (self.facts(visit, &body))
@@ -149,7 +151,7 @@ impl Order<'_> {
         Ok(html! {
             (self.facts(visit, &self.entered(visit)?))
             @for warning in warnings.into_iter().flatten().filter_map(Value::as_str) {
-                div .message { p { (hint::words(warning)) } }
+                div .message { p { (hint::words(&said(warning))) } }
             }
             ((self.more)(visit, answer))
             @for table in &tables { (table) }

@@ -100,7 +100,7 @@ fn used_up() -> Response {
     let content = html! {
         div .message.bad role="alert" {
             p { "This link is not valid: it can be used once, and only for a short time." }
-            p .hint { "hint: " code { "bank web login" } " prints a new one" }
+            p .hint { "Hint: " code { "bank web login" } " prints a new one." }
         }
         p .ways { a href=(Target::page(&["login"])) { "Other ways to sign in" } }
     };

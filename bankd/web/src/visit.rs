@@ -87,6 +87,12 @@ impl Visit {
         all.any(|record| record.text("user") == self.session.name)
     }
 
+    /// The same visit on the page that a form was sent from: the page is shown again.
+    pub(crate) fn on(mut self, page: &str) -> Self {
+        page.clone_into(&mut self.path);
+        self
+    }
+
     /// A parameter of the address; none if it is absent or empty.
     pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
         found(&self.query, name)
@@ -146,8 +152,17 @@ impl Visit {
 
     /// A time that was entered, for the API.
     pub(crate) fn time_of(&self, name: &str, text: &str) -> Result<String, Failed> {
+        self.read_time(name, text, "2026-10-01, 2026-10 or -30d")
+    }
+
+    /// The same for an end that is later than now.
+    pub(crate) fn end_of(&self, name: &str, text: &str) -> Result<String, Failed> {
+        self.read_time(name, text, "2027-06-30, 2027-06 or +30d")
+    }
+
+    fn read_time(&self, name: &str, text: &str, examples: &str) -> Result<String, Failed> {
         self.zone().read(text, self.present()).ok_or_else(|| {
-            let detail = format!("{text:?} is not a time such as 2026-10-01, 2026-10 or -30d");
+            let detail = format!("{text:?} is not a time such as {examples}");
             Failed::new("bad_value", detail).field(name)
         })
     }

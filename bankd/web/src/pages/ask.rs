@@ -31,7 +31,7 @@ const DEPOSIT: &[Field<'static>] = &[
     ),
     Field::needed("amount", "Amount", Kind::Amount, AMOUNT),
     Field::optional("start", "Usable from", Kind::Time, START),
-    Field::optional("end", "Usable until (exclusive)", Kind::Time, END),
+    Field::optional("end", "Usable until (exclusive)", Kind::End, END),
     REASON,
 ];
 
@@ -45,7 +45,7 @@ const EXTENSION: &[Field<'static>] = &[
     Field::needed(
         "until",
         "Usable until (exclusive)",
-        Kind::Time,
+        Kind::End,
         "Such as 2027-04-01.",
     ),
     REASON,
@@ -69,7 +69,7 @@ const PROJECT: &[Field<'static>] = &[
     ),
     Field::optional("amount", "First deposit", Kind::Amount, AMOUNT),
     Field::optional("start", "Usable from", Kind::Time, START),
-    Field::optional("end", "Usable until (exclusive)", Kind::Time, END),
+    Field::optional("end", "Usable until (exclusive)", Kind::End, END),
     REASON,
 ];
 

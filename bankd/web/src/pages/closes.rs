@@ -209,6 +209,6 @@ async fn undo(visit: Visit) -> Shown {
     let sent: Result<(u16, Value), Failed> = visit.send("POST", target, &key(&visit), &body).await;
     match sent {
         Ok(_) => Ok(sent::to("closes", "undo")),
-        Err(failed) => sent::again(page(&visit, Some(&failed)).await, failed),
+        Err(failed) => sent::again(page(&visit.on("/closes"), Some(&failed)).await, failed),
     }
 }

@@ -89,9 +89,9 @@ async fn explanation(visit: &Visit, answer: &Explanation) -> Result<Markup, Fail
 fn refusal(visit: &Visit, refused: &RefusedReserve) -> Markup {
     html! {
         div .message.bad {
-            p { "Hold refused on " (visit.zone().time(&refused.at)) ": " (refused.detail) }
+            p { "Hold refused on " (visit.zone().time(&refused.at)) ": " (refused.detail) "." }
             @if let Some(hint) = refused.hint.as_deref().and_then(|hint| hint::show(&refused.code, hint)) {
-                p .hint { "hint: " (hint) }
+                p .hint { "Hint: " (hint) "." }
             }
         }
     }

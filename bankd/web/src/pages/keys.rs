@@ -29,6 +29,13 @@ impl Credential {
         }
     }
 
+    fn page(self) -> &'static str {
+        match self {
+            Credential::Key => "/keys",
+            Credential::Token => "/tokens",
+        }
+    }
+
     fn word(self) -> &'static str {
         match self {
             Credential::Key => "signing key",
@@ -44,53 +51,48 @@ impl Credential {
     }
 }
 
-const ID: Field<'static> = Field {
-    name: "id",
-    label: "Id",
-    help: "Letters, digits, dots, hyphens and underscores.",
-    is_required: true,
-    kind: Kind::Words,
-};
-const CLIENT: Field<'static> = Field {
-    name: "client",
-    label: "Client",
-    help: "The program or person that it is for. Empty: as the id.",
-    is_required: false,
-    kind: Kind::Words,
-};
-const ROLES: Field<'static> = Field {
-    name: "roles",
-    label: "Roles",
-    help: "Such as auditor, or scheduler. Several with spaces between.",
-    is_required: true,
-    kind: Kind::Words,
-};
-const PROJECTS: Field<'static> = Field {
-    name: "projects",
-    label: "Projects",
-    help: "Only these, with spaces between. Empty: all.",
-    is_required: false,
-    kind: Kind::Words,
-};
-const MACHINES: Field<'static> = Field {
-    name: "machines",
-    label: "Machines",
-    help: "Only these, with spaces between. Empty: all.",
-    is_required: false,
-    kind: Kind::Words,
-};
+const ID: Field<'static> = Field::needed(
+    "id",
+    "Id",
+    Kind::Words,
+    "Letters, digits, dots, hyphens and underscores.",
+);
+const CLIENT: Field<'static> = Field::optional(
+    "client",
+    "Client",
+    Kind::Words,
+    "The program or person that it is for. Empty: as the id.",
+);
+const ROLES: Field<'static> = Field::needed(
+    "roles",
+    "Roles",
+    Kind::Words,
+    "Such as auditor, or scheduler. Several with spaces between.",
+);
+const PROJECTS: Field<'static> = Field::optional(
+    "projects",
+    "Projects",
+    Kind::Words,
+    "Only these, with spaces between. Empty: all.",
+);
+const MACHINES: Field<'static> = Field::optional(
+    "machines",
+    "Machines",
+    Kind::Words,
+    "Only these, with spaces between. Empty: all.",
+);
 
 /// The fields of a new one. Every token ends.
 fn fields(kind: Credential) -> [Field<'static>; 6] {
-    let until = Field {
-        name: "valid_until",
-        label: "Valid until (exclusive)",
-        help: match kind {
-            Credential::Key => "Such as 2027-01-01. Empty: without end.",
-            Credential::Token => "Such as 2027-01-01.",
-        },
-        is_required: kind == Credential::Token,
-        kind: Kind::Words,
+    let until = ("valid_until", "Valid until (exclusive)");
+    let until = match kind {
+        Credential::Key => Field::optional(
+            until.0,
+            until.1,
+            Kind::Words,
+            "Such as 2027-01-01. Empty: without end.",
+        ),
+        Credential::Token => Field::needed(until.0, until.1, Kind::Words, "Such as 2027-01-01."),
     };
     [ID, CLIENT, ROLES, PROJECTS, MACHINES, until]
 }
@@ -238,7 +240,10 @@ fn form(visit: &Visit, kind: Credential, failed: Option<&Failed>) -> Markup {
 async fn add(visit: Visit, kind: Credential) -> Shown {
     match added(&visit, kind).await {
         Ok(answer) => Ok(created(&visit, kind, &answer)),
-        Err(failed) => sent::again(page(&visit, kind, Some(&failed)).await, failed),
+        Err(failed) => sent::again(
+            page(&visit.on(kind.page()), kind, Some(&failed)).await,
+            failed,
+        ),
     }
 }
 
@@ -263,7 +268,7 @@ async fn added(visit: &Visit, kind: Credential) -> Result<Value, Failed> {
         visit.needed("valid_until")?;
     }
     if let Some(until) = visit.trimmed("valid_until") {
-        let until = visit.time_of("valid_until", &until)?;
+        let until = visit.end_of("valid_until", &until)?;
         body.insert("valid_until".to_owned(), until.into());
     }
     let target = Target::api(&[kind.path()]);
@@ -302,6 +307,9 @@ async fn end(visit: Visit, kind: Credential) -> Shown {
     let target = Target::api(&[kind.path(), &id]);
     match visit.remove(target, &key(&visit)).await {
         Ok(()) => Ok(sent::to_about(&Target::page(&[kind.path()]), "end", &id)),
-        Err(failed) => sent::again(page(&visit, kind, Some(&failed)).await, failed),
+        Err(failed) => sent::again(
+            page(&visit.on(kind.page()), kind, Some(&failed)).await,
+            failed,
+        ),
     }
 }

@@ -14,34 +14,34 @@ use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
 const FIELDS: [Field<'static>; 4] = [
-    Field {
-        name: "role",
-        label: "Role",
-        help: "Each person with this role has the limit. Fill in a role or a name.",
-        is_required: false,
-        kind: Kind::Words,
-    },
-    Field {
-        name: "name",
-        label: "Name",
-        help: "A person, a client, or one key or token by its id.",
-        is_required: false,
-        kind: Kind::Words,
-    },
-    Field {
-        name: "per_operation",
-        label: "Most in one operation",
-        help: "Such as 10000; none removes it. Empty: unchanged.",
-        is_required: false,
-        kind: Kind::SignOrWord,
-    },
-    Field {
-        name: "per_day",
-        label: "Most in a day",
-        help: "Days of UTC. Such as 50000; none removes it. Empty: unchanged.",
-        is_required: false,
-        kind: Kind::SignOrWord,
-    },
+    Field::either(
+        "role",
+        "Role",
+        Kind::Words,
+        "a role or a name",
+        "Each person with this role has the limit.",
+    ),
+    Field::either(
+        "name",
+        "Name",
+        Kind::Words,
+        "a role or a name",
+        "A person, a client, or one key or token by its id.",
+    ),
+    Field::either(
+        "per_operation",
+        "Most in one operation",
+        Kind::SignOrWord,
+        "one of the two amounts, or both",
+        "Such as 10000; none removes it. Empty: unchanged.",
+    ),
+    Field::either(
+        "per_day",
+        "Most in a day",
+        Kind::SignOrWord,
+        "one of the two amounts, or both",
+        "Days of UTC. Such as 50000; none removes it. Empty: unchanged.",
+    ),
 ];
 
 /// What the removal of a limit is sent.
@@ -175,7 +175,7 @@ async fn set(visit: Visit) -> Shown {
             let of = body.role.or(body.name).unwrap_or_default();
             Ok(sent::to_about(&Target::page(&["limits"]), "set", &of))
         }
-        Err(failed) => sent::again(page(&visit, Some(&failed)).await, failed),
+        Err(failed) => sent::again(page(&visit.on("/limits"), Some(&failed)).await, failed),
     }
 }
 
@@ -202,6 +202,6 @@ async fn remove(visit: Visit) -> Shown {
     let target = Target::api(&["limits", &of, &who]);
     match visit.remove(target, &key(&visit)).await {
         Ok(()) => Ok(sent::to_about(&Target::page(&["limits"]), "remove", &who)),
-        Err(failed) => sent::again(page(&visit, Some(&failed)).await, failed),
+        Err(failed) => sent::again(page(&visit.on("/limits"), Some(&failed)).await, failed),
     }
 }

@@ -30,7 +30,7 @@ const DEPOSIT: &[Field<'static>] = &[
     Field::optional(
         "end",
         "Usable until (exclusive)",
-        Kind::Time,
+        Kind::End,
         "Such as 2027-04-01. Empty: without end.",
     ),
     NOTE,
@@ -53,11 +53,12 @@ const TRANSFER: &[Field<'static>] = &[
 
 const REFUND: &[Field<'static>] = &[
     Field::needed("job", "Job", Kind::Words, "The id that the scheduler gave."),
-    Field::optional(
+    Field::either(
         "machine",
         "Machine",
         Kind::Words,
-        "Needed if several machines have a job of this id.",
+        "needed if several machines have a job of this id",
+        "",
     ),
     Field::optional(
         "amount",
@@ -68,19 +69,26 @@ const REFUND: &[Field<'static>] = &[
     Field::optional(
         "reissue_until",
         "New allocation until (exclusive)",
-        Kind::Time,
+        Kind::End,
         "For money of allocations that have ended. Empty: it goes back where it came from.",
     ),
     NOTE,
 ];
 
 const ADJUST: &[Field<'static>] = &[
-    Field::optional("account", "Account or project", Kind::Words, ACCOUNT),
-    Field::optional(
+    Field::either(
+        "account",
+        "Account or project",
+        Kind::Words,
+        "this or an allocation",
+        ACCOUNT,
+    ),
+    Field::either(
         "allocation",
         "Allocation",
         Kind::Whole,
-        "The number of one allocation, in place of the account.",
+        "this or an account",
+        "The number of one allocation.",
     ),
     Field::needed(
         "amount",

@@ -13,34 +13,31 @@ use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
 const FIELDS: [Field<'static>; 4] = [
-    Field {
-        name: "name",
-        label: "Login name",
-        help: "The person need not be a user of the bank yet.",
-        is_required: true,
-        kind: Kind::Words,
-    },
-    Field {
-        name: "role",
-        label: "Role",
-        help: "admin, operator, manager, pi, auditor, scheduler or collector.",
-        is_required: true,
-        kind: Kind::Words,
-    },
-    Field {
-        name: "project",
-        label: "Project",
-        help: "With the projects below it. Needed for operator, manager and pi.",
-        is_required: false,
-        kind: Kind::Words,
-    },
-    Field {
-        name: "until",
-        label: "Until (exclusive)",
-        help: "Such as 2027-01-01. Empty: without end.",
-        is_required: false,
-        kind: Kind::Words,
-    },
+    Field::needed(
+        "name",
+        "Login name",
+        Kind::Words,
+        "The person need not be a user of the bank yet.",
+    ),
+    Field::needed(
+        "role",
+        "Role",
+        Kind::Words,
+        "admin, operator, manager, pi, auditor, scheduler or collector.",
+    ),
+    Field::either(
+        "project",
+        "Project",
+        Kind::Words,
+        "needed for operator, manager and pi",
+        "With the projects below it.",
+    ),
+    Field::optional(
+        "until",
+        "Until (exclusive)",
+        Kind::Words,
+        "Such as 2027-01-01. Empty: without end.",
+    ),
 ];
 
 pub(crate) fn rows() -> Vec<Page> {
@@ -176,7 +173,7 @@ async fn grant(visit: Visit) -> Shown {
             let of = visit.needed("name")?;
             Ok(sent::to_about(&Target::page(&["people"]), "grant", &of))
         }
-        Err(failed) => sent::again(page(&visit, Some(&failed)).await, failed),
+        Err(failed) => sent::again(page(&visit.on("/people"), Some(&failed)).await, failed),
     }
 }
 
@@ -187,7 +184,7 @@ async fn granted(visit: &Visit) -> Result<(), Failed> {
         role: visit.needed("role")?,
         project: visit.trimmed("project"),
         until: until
-            .map(|until| visit.time_of("until", until))
+            .map(|until| visit.end_of("until", until))
             .transpose()?,
     };
     let target = Target::api(&["roles"]);
@@ -212,7 +209,7 @@ async fn revoke(visit: Visit) -> Shown {
             "revoke",
             &person,
         )),
-        Err(failed) => sent::again(page(&visit, Some(&failed)).await, failed),
+        Err(failed) => sent::again(page(&visit.on("/people"), Some(&failed)).await, failed),
     }
 }
 

@@ -9,7 +9,7 @@ use crate::failed::Failed;
 use crate::page::Page;
 use crate::parts::amount::{amount, grouped};
 use crate::parts::form::{Field, Kind, fields, refusal};
-use crate::parts::message::message;
+use crate::parts::message::{message, said};
 use crate::parts::table::{Table, figures, link, words};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
@@ -21,11 +21,12 @@ const FIELDS: [Field<'static>; 8] = [
         Kind::Words,
         "Empty: your default project.",
     ),
-    Field::optional(
+    Field::either(
         "machine",
         "Machine",
         Kind::Words,
-        "Needed if there are several.",
+        "needed if there are several",
+        "",
     ),
     Field::optional("processors", "Processors", Kind::Whole, ""),
     Field::optional("nodes", "Nodes", Kind::Whole, ""),
@@ -127,7 +128,7 @@ fn result(visit: &Visit, quote: &Quote) -> Markup {
         ]
     };
     html! {
-        @for warning in &quote.warnings { div .message { p { (warning) } } }
+        @for warning in &quote.warnings { div .message { p { (said(warning)) } } }
         dl .facts {
             dt { "Cost (" (unit) ")" } dd { strong { (amount(&quote.cost)) } }
             @if let Some(project) = &quote.project {

@@ -8,6 +8,7 @@ use crate::failed::Failed;
 use crate::page::Page;
 use crate::parts::amount::{amount, count};
 use crate::parts::form::{Field, Kind, filled, refusal};
+use crate::parts::message::said;
 use crate::parts::period;
 use crate::parts::project::Projects;
 use crate::parts::table::{Table, amounts, figures, link, name, or_none, words};
@@ -199,7 +200,7 @@ fn result(visit: &Visit, projects: &Projects, answer: &RateTested) -> Markup {
     };
     let zone = visit.zone();
     html! {
-        @for warning in &answer.warnings { div .message { p { (warning) } } }
+        @for warning in &answer.warnings { div .message { p { (said(warning)) } } }
         h2 { (zone.time(&replay.from)) " to " (zone.time(&replay.to)) }
         dl .facts {
             dt { "Charges" } dd { (count(replay.total.charges)) }

@@ -7,6 +7,7 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::amount::grouped;
+use super::sentence::capital;
 use crate::failed::Failed;
 use crate::parts::message::{message, message_at};
 use crate::visit::{Fields, Visit};
@@ -49,6 +50,8 @@ pub(crate) enum Kind {
     Whole,
     /// A time in the zone of the page.
     Time,
+    /// The same for an end that is later than now.
+    End,
     /// One of some words: each with its label. The first is the usual one.
     Choice(&'static [(&'static str, &'static str)]),
 }
@@ -61,6 +64,8 @@ pub(crate) struct Field<'a> {
     /// What to enter; may be empty.
     pub(crate) help: &'a str,
     pub(crate) is_required: bool,
+    /// When one that is not required is needed; `optional` if never.
+    when: &'a str,
     pub(crate) kind: Kind,
 }
 
@@ -72,6 +77,7 @@ impl<'a> Field<'a> {
             label,
             help,
             is_required: true,
+            when: "",
             kind,
         }
     }
@@ -80,7 +86,22 @@ impl<'a> Field<'a> {
     pub(crate) const fn optional(name: &'a str, label: &'a str, kind: Kind, help: &'a str) -> Self {
         Self {
             is_required: false,
+            when: "optional",
             ..Self::needed(name, label, kind, help)
+        }
+    }
+
+    /// A field that is needed sometimes: with the words for when.
+    pub(crate) const fn either(
+        name: &'a str,
+        label: &'a str,
+        kind: Kind,
+        when: &'a str,
+        help: &'a str,
+    ) -> Self {
+        Self {
+            when,
+            ..Self::optional(name, label, kind, help)
         }
     }
 
@@ -107,7 +128,7 @@ impl<'a> Field<'a> {
     pub(crate) fn shown(&self, zone: Zone, value: &Value) -> String {
         let text = written(value);
         match self.kind {
-            Kind::Time => zone.exact(&text),
+            Kind::Time | Kind::End => zone.exact(&text),
             Kind::Amount | Kind::SignOrWord => grouped(&text),
             Kind::Choice(words) => {
                 let found = words.iter().find(|(word, _)| *word == text);
@@ -132,7 +153,7 @@ impl<'a> Field<'a> {
         };
         html! {
             div .field.wrong[is_wrong] {
-                label for=(self.name) { (self.label(unit)) @if !self.is_required { span .small { " (optional)" } } }
+                label for=(self.name) { (self.label(unit)) @if !self.when.is_empty() { span .small { " (" (self.when) ")" } } }
                 @if let Kind::Choice(words) = self.kind {
                     select #(self.name) name=(self.name) aria-invalid=[invalid] aria-describedby=[described] {
                         @for (word, label) in words {
@@ -247,13 +268,6 @@ fn is_usual(value: &Value) -> bool {
     matches!(value, Value::Null | Value::Bool(false))
 }
 
-/// A word with a capital at its start.
-pub(crate) fn capital(word: &str) -> String {
-    let mut letters = word.chars();
-    let first = letters.next().map(|first| first.to_uppercase().to_string());
-    first.unwrap_or_default() + letters.as_str()
-}
-
 /// A value of a request as text.
 pub(crate) fn written(value: &Value) -> String {
     match value {
@@ -275,7 +289,8 @@ pub(crate) fn filled<'v>(
     let value = |field: &Field<'_>| {
         let text = entered(field.name);
         // A preview carries instants: they are shown as people enter them.
-        let is_instant = field.kind == Kind::Time && visit.field(field.name).is_some();
+        let is_instant =
+            matches!(field.kind, Kind::Time | Kind::End) && visit.field(field.name).is_some();
         let shown = is_instant.then(|| visit.zone().entered(text));
         shown.unwrap_or_else(|| text.to_owned())
     };

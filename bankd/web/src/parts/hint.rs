@@ -62,7 +62,7 @@ pub(crate) fn show(code: &str, text: &str) -> Option<Markup> {
         return Some(html! { (own) });
     }
     let parts: Vec<&str> = text.split("; ").filter(|part| is_of_pages(part)).collect();
-    (!parts.is_empty()).then(|| words(&parts.join("; ")))
+    (!parts.is_empty()).then(|| words(parts.join("; ").trim_end_matches('.')))
 }
 
 /// Whether a part of a hint can be followed without the command line.

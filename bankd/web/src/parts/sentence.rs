@@ -11,6 +11,13 @@ pub(crate) fn sentence(zone: Zone, text: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
+/// A text with a capital at its start.
+pub(crate) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string());
+    first.unwrap_or_default() + letters.as_str()
+}
+
 /// A word, which may have a name before it (`until=…`) and a sign behind it.
 fn shown(zone: Zone, word: &str) -> String {
     let own = word.rsplit(['=', '(']).next().unwrap_or(word);
