@@ -23,4 +23,5 @@ mod session;
 mod sign_in;
 mod signed;
 mod ways;
+mod words;
 mod work;

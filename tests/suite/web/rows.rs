@@ -285,6 +285,7 @@ fn a_long_list_of_a_page_continues() {
     let page = root.get(&bank, "/operations?zone=Europe%2FBerlin").text();
     let first = held(&page);
     assert_eq!(first.matches("scope=\"row\"").count(), 50, "{first}");
+    assert!(first.contains("More rows follow."), "{first}");
     let next = target(&first, "Next rows").unwrap();
     assert!(
         next.contains("zone=Europe%2FBerlin") && next.contains("liens-after="),

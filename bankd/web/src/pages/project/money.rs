@@ -9,7 +9,7 @@ use super::super::ask;
 use super::Place;
 use crate::failed::Failed;
 use crate::parts::amount::{amount, maybe};
-use crate::parts::table::{Table, amounts, link, name, or_none, words};
+use crate::parts::table::{Column, Table, amounts, link, name, or_none, words};
 use crate::target::Target;
 
 /// The width of a time line, in units of its picture.
@@ -63,23 +63,9 @@ pub(super) async fn allocations(place: &Place<'_>) -> Result<Markup, Failed> {
     } else {
         "Without dates".to_owned()
     };
-    let mut columns = vec![
-        words("Number"),
-        words("Account"),
-        words("State"),
-        words("From"),
-        words("Until (exclusive)"),
-        words(&span),
-        amounts("Deposited", unit),
-        amounts("Left", unit),
-        amounts("Held", unit),
-    ];
-    if has_expired {
-        columns.push(amounts("Expired unused", unit));
-    }
     Ok(Table {
         caption: "Allocations",
-        columns,
+        columns: columns(unit, &span, has_expired),
         rows: list.items.iter().map(row).collect(),
         empty: html! {
             p { "No money was deposited yet." }
@@ -93,6 +79,22 @@ pub(super) async fn allocations(place: &Place<'_>) -> Result<Markup, Failed> {
         next: place.next("allocations", list.next.as_deref()),
     }
     .show())
+}
+
+fn columns(unit: &str, span: &str, has_expired: bool) -> Vec<Column> {
+    let mut columns = vec![
+        words("Number"),
+        words("Account"),
+        words("State"),
+        words("From"),
+        words("Until (exclusive)"),
+        words(span),
+        amounts("Deposited", unit),
+        amounts("Left", unit),
+        amounts("Held", unit),
+    ];
+    columns.extend(has_expired.then(|| amounts("Expired unused", unit)));
+    columns
 }
 
 /// The time in which the allocations of a table can be spent, and the instant of the page in it.
