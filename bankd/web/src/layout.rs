@@ -1,6 +1,7 @@
 //! The frame of a page: head, header with the navigation, messages; and pages about requests that failed.
 
 use axum::response::{Html, IntoResponse as _, Response};
+use bank_api::text::format_rfc3339;
 use maud::{DOCTYPE, Markup, html};
 
 use super::Nav;
@@ -72,9 +73,17 @@ fn page(
             h1 { (title) }
             (content)
         }
-        footer .foot { "Times in " (visit.zone().name()) " · request " (visit.request_id()) }
+        footer .foot { (as_of(visit)) " · request " (visit.request_id()) }
     };
     document(title, &body, more).into_response()
+}
+
+/// The moment for which a page holds, also on paper, and the zone of its times.
+fn as_of(visit: &Visit) -> Markup {
+    let zone = visit.zone();
+    let past = visit.at().ok().flatten();
+    let moment = past.unwrap_or_else(|| format_rfc3339(visit.present()));
+    html! { "As of " (zone.time(&moment)) " · times in " (zone.name()) }
 }
 
 /// A page without a person: for signing in, and for what happens before.

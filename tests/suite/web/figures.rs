@@ -221,7 +221,7 @@ fn a_project_shows_who_used_what_and_what_was_corrected() {
     for (target, jobs) in links(used, "/jobs?") {
         let shown = root.get(&bank, &target).text();
         assert_eq!(
-            count(table(&shown, "The newest first")).to_string(),
+            count(table(&shown, "Jobs as they arrived, the newest first")).to_string(),
             jobs,
             "{target}: {shown}"
         );
@@ -399,7 +399,7 @@ fn checkpoints_are_listed_with_what_the_bank_says_of_them() {
     .unwrap();
     std::fs::write(file("checkpoint-000000000003-<svg>.txt"), "nonsense").unwrap();
     let page = auditor.get(&bank, "/checkpoints").text();
-    let shown = table(&page, "The newest first");
+    let shown = table(&page, "Checkpoints, the newest first");
     assert_eq!(count(shown), 3, "{shown}");
     assert_eq!(shown.matches(">holds<").count(), 1, "{shown}");
     assert!(

@@ -8,10 +8,13 @@ fn tables_of_a_period_name_it() {
     let bank = bank();
     let mut amy = Browser::of_proxy(&bank, "amy");
     for (page, words) in [
-        ("/jobs", "The newest first, of all time"),
+        (
+            "/jobs",
+            "Jobs as they arrived, the newest first, of all time",
+        ),
         (
             "/jobs?from=2026-01-01&to=2026-02-01",
-            "The newest first, from <time>2026-01-01</time> to <time>2026-02-01</time> (exclusive)",
+            "Jobs as they arrived, the newest first, from <time>2026-01-01</time> to <time>2026-02-01</time> (exclusive)",
         ),
         ("/my-usage", "By week, from <time>"),
     ] {

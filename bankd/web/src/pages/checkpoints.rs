@@ -65,7 +65,7 @@ fn table(visit: &Visit, items: &[KeptCheckpoint], data: Target, next: Option<Tar
         ]
     };
     Table {
-        caption: "The newest first",
+        caption: "Checkpoints, the newest first",
         columns: vec![
             words("File"),
             words("Made"),

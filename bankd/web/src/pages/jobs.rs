@@ -96,7 +96,7 @@ async fn show(visit: Visit) -> Shown {
     let next = turn::next(own.clone(), ONLY, list.next.as_deref());
     let uses = recorded(&visit, own, [from.as_deref(), to.as_deref()]).await?;
     let caption = period::words(&visit, from.as_deref(), to.as_deref());
-    let caption = format!("The newest first, {caption}");
+    let caption = format!("Jobs as they arrived, the newest first, {caption}");
     let content = html! {
         form .period method="get" action="/jobs" {
             @for (name, word) in NAMES {

@@ -77,7 +77,7 @@ fn entries(
 ) -> Markup {
     let change = format!("change, {}", visit.unit());
     Table {
-        caption: "Entries, the newest first",
+        caption: "Entries by transaction, the newest first",
         columns: vec![
             words("Transaction"),
             words("Time"),

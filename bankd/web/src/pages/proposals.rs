@@ -216,9 +216,9 @@ pub(crate) async fn facts(visit: &Visit, one: &Proposal) -> Markup {
             dt { @if one.asked.is_some() { "Asked by" } @else { "Proposed by" } }
             dd { (one.proposed_by) " on " (zone.time(&one.at)) }
             @if let Some(asked) = &one.asked { dt { "Reason" } dd { (asked) } }
-            dt { "Waits until" } dd { (zone.time(&one.until)) }
+            @if one.state == "open" { dt { "Waits until" } dd { (zone.time(&one.until)) } }
             @if let Some(by) = &one.decided_by {
-                dt { "Decided by" }
+                dt { @if one.state == "withdrawn" { "Withdrawn by" } @else { "Decided by" } }
                 dd { (by) @if let Some(at) = &one.decided_at { " on " (zone.time(at)) } }
             }
             @if let Some(reason) = &one.reason { dt { "Answer" } dd { (reason) } }

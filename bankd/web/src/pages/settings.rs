@@ -81,7 +81,7 @@ fn table<'s>(caption: &str, items: impl Iterator<Item = &'s Setting>) -> Markup 
             words("Value"),
             words("Waits for a restart"),
             words("From"),
-            words("Changes with a"),
+            words("Takes effect after a"),
             words("Default"),
         ],
         rows: items.map(row).collect(),

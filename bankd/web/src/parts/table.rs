@@ -116,7 +116,7 @@ impl Table<'_> {
         html! {
             tr { @for (place, (cell, column)) in cells.iter().zip(&self.columns).enumerate() {
                 @if place == 0 {
-                    th scope="row" .figure[column.is_figure] { (cell) }
+                    th scope="row" .figure[column.is_figure] data-head=[Some(&column.head).filter(|head| !head.is_empty())] { (cell) }
                 } @else {
                     // In a card the cell is a line with its head at the left: the content is one box.
                     td .figure[column.is_figure] .buttons[column.is_buttons] .blank[is_blank(cell)] data-head=(column.head) {
