@@ -3,6 +3,8 @@
 use serde_json::{Value, json};
 
 use super::billed;
+use super::request_sums::one_amount;
+use crate::export::sums::agree_exactly;
 use crate::harness::{Address, Bank, Request, Response, Signing, exchange, verify};
 
 /// A JSON request for a route under a key.
@@ -188,6 +190,11 @@ fn a_command_does_in_a_batch_what_it_does_alone() {
         assert_eq!(found, expected);
     }
     assert_eq!(journals.0.len(), journals.1.len());
+    assert_eq!(agree_exactly(&together), agree_exactly(&one_by_one));
+    for account in ["chemistry", "physics"] {
+        let amounts = [&together, &one_by_one].map(|bank| one_amount(bank, account));
+        assert_eq!(amounts[0], amounts[1], "{account}");
+    }
     // The same commands share commits.
     let commits = |bank: &Bank| bank.json(&["status"])["commits"].as_u64().unwrap();
     assert!(commits(&together) < commits(&one_by_one));
