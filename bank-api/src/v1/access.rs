@@ -264,7 +264,7 @@ pub struct Proposal {
     pub at: String,
     /// Expiry time of the proposal.
     pub until: String,
-    /// `open`, `approved`, `rejected` or `expired`; a request is `declined` in place of `rejected`, or `withdrawn`.
+    /// `open`, `approved`, `rejected` or `expired`; a request can also be `withdrawn`.
     pub state: String,
     /// The user who approved or rejected it; `null` while it is pending.
     pub decided_by: Option<String>,

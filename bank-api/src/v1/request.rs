@@ -100,7 +100,7 @@ pub struct RequestQuery {
     /// Only those of the caller.
     #[serde(default)]
     pub mine: bool,
-    /// Only those of this state: `open`, `approved`, `declined`, `withdrawn` or `expired`.
+    /// Only those of this state: `open`, `approved`, `rejected`, `withdrawn` or `expired`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
     /// Cursor: `next` of the page before.

@@ -1,8 +1,11 @@
 //! Arguments of `bank request`.
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, builder::PossibleValue};
 
 use super::{WriteArgs, access::ProposeArgs, value::amount};
+
+/// The states of a request. `declined` is an earlier word for `rejected`.
+const STATES: [&str; 5] = ["open", "approved", "rejected", "withdrawn", "expired"];
 
 /// `bank request`.
 #[derive(Debug, Subcommand)]
@@ -23,7 +26,10 @@ pub(crate) enum RequestCommand {
         mine: bool,
         /// Only those of this state
         #[arg(long, value_name = "STATE",
-              value_parser = ["open", "approved", "declined", "withdrawn", "expired"])]
+              value_parser = STATES.map(|state| match state {
+                  "rejected" => PossibleValue::new(state).alias("declined"),
+                  state => PossibleValue::new(state),
+              }))]
         state: Option<String>,
     },
     /// Show one request with its answer
@@ -42,8 +48,9 @@ pub(crate) enum RequestCommand {
         #[command(flatten)]
         write: ProposeArgs,
     },
-    /// Decline a request
-    Decline {
+    /// Reject a request
+    #[command(alias = "decline")]
+    Reject {
         /// Number of the request
         id: i64,
         /// Answer, recorded in the journal

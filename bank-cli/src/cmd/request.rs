@@ -35,7 +35,7 @@ pub(super) fn run(context: &Context, command: RequestCommand) -> Result<String, 
             let path = ["proposals", &id.to_string(), "approve"];
             decided(context, &path, &body, &write.write, write.propose)
         }
-        RequestCommand::Decline { id, answer, write } => {
+        RequestCommand::Reject { id, answer, write } => {
             let body = NewDecision {
                 reason: Some(answer),
             };
@@ -120,7 +120,8 @@ fn ls(context: &Context, mine: bool, state: Option<String>) -> Result<String, Fa
     let mut whole: List<Proposal> = List::whole(Vec::new());
     let mut query = RequestQuery {
         mine,
-        state,
+        // An earlier word, which the command line still takes.
+        state: state.map(|state| state.replace("declined", "rejected")),
         ..RequestQuery::default()
     };
     loop {

@@ -112,7 +112,7 @@ pub(super) const ALL: &[Examples] = &[
     ("request ls", &["bank request ls --mine", "bank request ls --state open"]),
     ("request show", &["bank request show 5"]),
     ("request approve", &["bank request approve 5 --answer 'As agreed'"]),
-    ("request decline", &["bank request decline 5 --answer 'Please ask again in May'"]),
+    ("request reject", &["bank request reject 5 --answer 'Please ask again in May'"]),
     ("request withdraw", &["bank request withdraw 5"]),
     ("approve", &["bank approve 5"]),
     ("reject", &["bank reject 5"]),

@@ -131,7 +131,7 @@ fn a_deposit_is_asked_for_answered_done_once_and_undone() {
 }
 
 #[test]
-fn requests_are_declined_withdrawn_and_expire() {
+fn requests_are_rejected_withdrawn_and_expire() {
     let mut bank = Bank::new();
     let [amy, prof, op, far] = people(&bank);
     let deposit = ["deposit", "chemistry", "5", "--reason", "more"];
@@ -151,10 +151,10 @@ fn requests_are_declined_withdrawn_and_expire() {
     let words = done(
         &bank,
         &op,
-        &["request", "decline", &one, "--answer", "<b>no</b> money"],
+        &["request", "reject", &one, "--answer", "<b>no</b> money"],
     );
-    assert!(words.contains("declined"), "{words}");
-    assert_eq!(state(&bank, &amy, &one), "declined");
+    assert!(words.contains("rejected"), "{words}");
+    assert_eq!(state(&bank, &amy, &one), "rejected");
     refused(
         &with(&bank, &op, &["request", "approve", &one]),
         7,
@@ -188,7 +188,12 @@ fn requests_are_declined_withdrawn_and_expire() {
         7,
         "expired",
     );
-    for (word, id) in [("declined", &one), ("withdrawn", &two), ("expired", &three)] {
+    for (word, id) in [
+        ("rejected", &one),
+        ("declined", &one),
+        ("withdrawn", &two),
+        ("expired", &three),
+    ] {
         let list = done(&bank, &amy, &["request", "ls", "--state", word, "--json"]);
         let list = json(&list);
         assert_eq!(list["items"].as_array().unwrap().len(), 1, "{list}");

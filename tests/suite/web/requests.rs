@@ -53,11 +53,12 @@ fn a_request_is_sent_answered_and_seen_again() {
             assert!(
                 page.contains(&action)
                     && page.contains("&lt;script&gt;")
-                    && page.contains("Decline"),
+                    && page.contains("Reject")
+                    && !page.contains("Decline"),
                 "{queue}: {page}"
             );
         }
-        // To decline needs an answer.
+        // A rejection needs an answer.
         let empty = boss.submit(&bank, &action, &action, &[("decision", "reject")]);
         assert!(
             empty.status == 400 && empty.text().contains("reason"),
@@ -70,7 +71,7 @@ fn a_request_is_sent_answered_and_seen_again() {
         assert_eq!(done.status, 303, "{}", done.text());
         let (word, added) = match decision {
             "approve" => ("approved", 70),
-            _ => ("declined", 0),
+            _ => ("rejected", 0),
         };
         assert_eq!(bank.figures("chemistry").0, before + added);
         for page in ["/", "/requests", &own] {

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::browser::{Browser, address, ask, bank};
 use crate::harness::{Bank, Request, T0, programs};
 
-/// The way from the first form of a page: a request that is declined without a reason, and again with one.
+/// The way from the first form of a page: a request that is rejected without a reason, and again with one.
 #[test]
 fn a_changed_form_that_is_sent_again_has_a_way_on() {
     let mut bank = bank();
@@ -22,11 +22,11 @@ fn a_changed_form_that_is_sent_again_has_a_way_on() {
     let number = own.split(['/', '?']).nth(2).unwrap().to_owned();
     let action = format!("/proposals/{number}");
     let page = boss.get(&bank, &action).text();
-    let decline = |reason| [("decision", "reject"), ("reason", reason)];
-    let refused = boss.submit_of(&bank, &page, &action, &decline(""));
+    let reject = |reason| [("decision", "reject"), ("reason", reason)];
+    let refused = boss.submit_of(&bank, &page, &action, &reject(""));
     assert_eq!(refused.status, 400, "{}", refused.text());
     // Back, and the same form with an answer.
-    let again = boss.submit_of(&bank, &page, &action, &decline("no money is left"));
+    let again = boss.submit_of(&bank, &page, &action, &reject("no money is left"));
     let text = again.text();
     assert_eq!(again.status, 409, "{text}");
     assert!(
@@ -35,7 +35,7 @@ fn a_changed_form_that_is_sent_again_has_a_way_on() {
         "{text}"
     );
     bank.set_clock(T0 + 3600);
-    let done = boss.submit_of(&bank, &text, &action, &decline("no money is left"));
+    let done = boss.submit_of(&bank, &text, &action, &reject("no money is left"));
     assert_eq!(done.status, 303, "{}", done.text());
     // The time of the answer is on its page, in the API, in the feed and on the command line.
     let at = "2026-01-01T01:00:00Z";
@@ -51,7 +51,7 @@ fn a_changed_form_that_is_sent_again_has_a_way_on() {
     let feed = feed.split('"').next().unwrap().replace("&amp;", "&");
     let feed = feed.strip_prefix(&address(&bank)).unwrap();
     let feed = ask(&bank, &Request::get(feed)).text();
-    let entry = feed.split("chemistry: declined").nth(1).unwrap();
+    let entry = feed.split("chemistry: rejected").nth(1).unwrap();
     assert!(
         entry.starts_with(&format!("</title><updated>{at}</updated>")),
         "{feed}"

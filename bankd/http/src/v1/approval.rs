@@ -56,7 +56,6 @@ pub(super) fn shaped(bank: &Bank, proposal: &Proposal, now: Option<Timestamp>) -
     let is_over = now.is_some_and(|now| proposal.until <= now);
     let state = match proposal.state {
         ProposalState::Open if is_over => "expired",
-        ProposalState::Rejected if proposal.asked.is_some() => "declined",
         state => state.word(),
     };
     // A rejection has a transaction too, which did nothing of the request.

@@ -1,5 +1,5 @@
 //! Requests: people ask for what they may not do, and who may do it answers. They are proposals with a reason,
-//! in the same queue and with the same numbers; the routes of proposals approve and decline them.
+//! in the same queue and with the same numbers; the routes of proposals approve and reject them.
 
 use axum::response::IntoResponse as _;
 use bank_api::text::percent_encode;
@@ -24,7 +24,7 @@ use crate::error::Failure;
 /// Rows of a page that names no limit.
 const DEFAULT_LIMIT: u32 = 100;
 /// The words for the state of a request.
-const STATES: [&str; 5] = ["open", "approved", "declined", "withdrawn", "expired"];
+const STATES: [&str; 5] = ["open", "approved", "rejected", "withdrawn", "expired"];
 
 /// `POST /api/v1/requests/deposits`
 pub(super) async fn deposit(call: Call) -> Handled {
@@ -138,7 +138,7 @@ pub(super) async fn list(call: Call) -> Handled {
     if state.is_some_and(|state| !STATES.contains(&state)) {
         return Err(call.refused(&Refusal::BadValue {
             field: "state",
-            expected: "open, approved, declined, withdrawn or expired",
+            expected: "open, approved, rejected, withdrawn or expired",
         }));
     }
     let before = query.after.as_deref().map(pages::cursor).transpose();

@@ -87,7 +87,7 @@ const ALL: [Ask; 4] = [
     Ask {
         path: "deposit",
         title: "Ask for a deposit",
-        lead: "Somebody who may deposit there answers it.",
+        lead: "A person who may deposit into the account approves or rejects the request.",
         route: "deposits",
         fields: DEPOSIT,
     },
@@ -108,7 +108,7 @@ const ALL: [Ask; 4] = [
     Ask {
         path: "project",
         title: "Ask for a project",
-        lead: "An administrator answers it.",
+        lead: "An administrator approves or rejects the request.",
         route: "projects",
         fields: PROJECT,
     },

@@ -137,7 +137,7 @@ const ALL: [Money; 5] = [
         path: "transfer",
         title: "Transfer",
         what: "the transfer",
-        lead: "Moves money to another account. It keeps its window.",
+        lead: "Moves money to another account. It can be spent there in the same period as before.",
         route: "transfers",
         fields: TRANSFER,
         more: nothing,

@@ -285,15 +285,13 @@ fn decision(visit: &Visit, row: &Proposal, is_long: bool, failed: Option<&Failed
                 div .field.wrong[is_wrong] {
                     label for=(field) {
                         "Answer"
-                        span .small { @if is_request { " (needed to decline)" } @else { " (optional)" } }
+                        span .small { @if is_request { " (needed to reject)" } @else { " (optional)" } }
                     }
                     input id=(field) name="reason" autocomplete="off" aria-invalid=[invalid] value=(visit.field("reason").unwrap_or_default());
                 }
             }
             button type="submit" name="decision" value="approve" { "Approve" } " "
-            button .plain type="submit" name="decision" value="reject" {
-                @if is_request { "Decline" } @else { "Reject" }
-            }
+            button .plain type="submit" name="decision" value="reject" { "Reject" }
         }
     }
 }

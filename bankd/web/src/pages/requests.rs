@@ -92,7 +92,7 @@ fn table(
                 @if is_zero(&row.amount) { span .none { "–" } } @else { (amount(&row.amount)) }
             },
             html! { (visit.zone().day(&row.at)) },
-            html! { strong .flag[row.state == "declined"] { (row.state) } },
+            html! { strong .flag[row.state == "rejected"] { (row.state) } },
             or_none(row.reason.as_deref()),
         ]
     };

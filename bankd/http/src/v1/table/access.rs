@@ -173,7 +173,7 @@ fn proposals() -> Vec<Route> {
             ]),
         Route::post("/api/v1/proposals/{id}/reject", proposal::reject)
             .right(Right::DecideProposals)
-            .description("Reject a proposal, or decline a request with an answer")
+            .description("Reject a proposal, or a request with an answer")
             .body::<NewDecision>()
             .gives::<Written<Proposal>>(200, "It is rejected.")
             .refuses(VALUES)
