@@ -19,6 +19,8 @@ use crate::{
 
 /// Bytes of the commands of one request: the daemon accepts 1 MiB by default.
 const BYTES_MAX: usize = 900 << 10;
+/// The entries of a command.
+const FIELDS: [&str; 5] = ["method", "path", "key", "event_time", "body"];
 /// Bytes of a file.
 const FILE_MAX: u64 = 256 << 20;
 
@@ -86,7 +88,8 @@ fn read(args: &BatchArgs) -> Result<Vec<Line>, Failure> {
     let lines = lines.filter(|(_, line)| !line.trim().is_empty());
     let lines = lines.map(|(number, line)| {
         let command = serde_json::from_str(line).map_err(|error| {
-            Failure::usage(format!("{name}, line {number}: {error}"))
+            let (column, what) = unreadable(line, &error);
+            Failure::usage(format!("{name}, line {number}, column {column}: {what}"))
                 .hint(r#"a line is one command: {"path": "/api/v1/deposits", "body": {…}}"#)
         })?;
         Ok(Line {
@@ -100,6 +103,57 @@ fn read(args: &BatchArgs) -> Result<Vec<Line>, Failure> {
         return Err(Failure::usage(format!("{name} has no commands")));
     }
     Ok(lines)
+}
+
+/// Where a line cannot be read, and why, in words of ours.
+fn unreadable(line: &str, error: &serde_json::Error) -> (usize, String) {
+    // The library counts bytes, people count characters.
+    let bytes = line.as_bytes().get(..error.column().saturating_sub(1));
+    let before = String::from_utf8_lossy(bytes.unwrap_or(line.as_bytes()));
+    let column = before.chars().count().saturating_add(1);
+    if error.is_eof() {
+        let what = "the command is not complete: a quotation mark, a bracket or a brace is missing";
+        return (line.chars().count().saturating_add(1), what.to_owned());
+    }
+    if error.is_syntax() {
+        let rest: String = line
+            .chars()
+            .skip(column.saturating_sub(1))
+            .take(20)
+            .collect();
+        return (column, format!("this is not JSON: {rest:?}"));
+    }
+    let value: serde_json::Value = serde_json::from_str(line).unwrap_or_default();
+    let Some(fields) = value.as_object() else {
+        return (1, "a command must be an object in braces".to_owned());
+    };
+    let unknown = fields.keys().find(|name| !FIELDS.contains(&name.as_str()));
+    let not_text = FIELDS.iter().filter(|name| **name != "body").find(|name| {
+        let value = fields.get(**name);
+        value.is_some_and(|value| !value.is_string())
+    });
+    let at = |name: &str| {
+        let place = line.find(&format!("\"{name}\""));
+        let before = place.and_then(|place| line.get(..place));
+        before.map_or(column, |before| before.chars().count().saturating_add(1))
+    };
+    match (unknown, not_text) {
+        (Some(name), _) => {
+            let known = FIELDS.join(", ");
+            (
+                at(name),
+                format!("{name:?} is no entry of a command; the entries are {known}"),
+            )
+        }
+        (None, Some(name)) => (
+            at(name),
+            format!("{name:?} must be text in quotation marks"),
+        ),
+        (None, None) if !fields.contains_key("path") => {
+            (1, "the command has no \"path\"".to_owned())
+        }
+        (None, None) => (column, "an entry occurs twice".to_owned()),
+    }
 }
 
 /// The commands of each request, in their order.

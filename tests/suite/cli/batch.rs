@@ -41,6 +41,44 @@ fn the_command_line_sends_a_file() {
         (2, true),
         "{ran:?}"
     );
+    // What is wrong, where, and what to do, in words of ours.
+    for (line, words) in [
+        (
+            r#"{"path": nope}"#,
+            "line 2, column 11: this is not JSON: \"ope}\"",
+        ),
+        (
+            r#"{"path": "ä", x}"#,
+            "line 2, column 15: this is not JSON: \"x}\"",
+        ),
+        (
+            r#"{"path": "/api/v1/deposits""#,
+            "line 2, column 28: the command is not complete",
+        ),
+        (
+            "[1]",
+            "line 2, column 1: a command must be an object in braces",
+        ),
+        (
+            r#"{"body": {}}"#,
+            "line 2, column 1: the command has no \"path\"",
+        ),
+        (
+            r#"{"path": 1}"#,
+            "column 2: \"path\" must be text in quotation marks",
+        ),
+        (
+            r#"{"path": "/x", "boody": {}}"#,
+            "column 16: \"boody\" is no entry of a command; the entries are method, path, key, event_time, body",
+        ),
+        (r#"{"path": "/x", "path": "/y"}"#, "an entry occurs twice"),
+    ] {
+        fs::write(&file, format!("{}\n{line}\n", text[0])).unwrap();
+        let ran = bank.bank(&["batch", &name]);
+        assert!(ran.stderr.contains(words), "{line}: {ran:?}");
+        assert!(ran.stderr.contains("a line is one command"), "{ran:?}");
+        assert!(!ran.stderr.contains("expected"), "{ran:?}");
+    }
     fs::write(&file, &text[0]).unwrap();
     let done = bank.json(&["batch", &name]);
     let item = &done["items"][0];

@@ -104,7 +104,12 @@ impl<'a> Import<'a> {
                 return Ok(());
             }
             Err(error) => {
-                self.bad(number, "bad_line", &format!("no JSON: {error}"));
+                let what = if error.is_eof() {
+                    "no JSON: the record is not complete".to_owned()
+                } else {
+                    format!("no JSON from column {} on", error.column())
+                };
+                self.bad(number, "bad_line", &what);
                 return Ok(());
             }
         };
