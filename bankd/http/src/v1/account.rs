@@ -16,6 +16,7 @@ use super::call::{Call, Handled, new_state, ok, removed, rendered};
 use super::historical::{self, Then};
 use super::json::{self, cleared};
 use super::lists;
+use super::natural::Natural;
 use super::path::Path;
 use super::view::Lookup as _;
 use super::view::View;
@@ -28,8 +29,8 @@ pub(super) async fn list(call: Call) -> Handled {
     let directory = view.directory();
     let seen = directory.accounts().filter(|a| view.sees_account(a));
     let mut accounts: Vec<&Account> = seen.collect();
-    accounts.sort_by(|a, b| a.name.cmp(&b.name));
-    let page = turn.by(accounts, |row| row.name.clone());
+    accounts.sort_by_cached_key(|account| Natural(account.name.clone()));
+    let page = turn.by(accounts, |row| Natural(row.name.clone()));
     let (accounts, next) = page.map_err(|refusal| call.refused(&refusal))?;
     let ids = accounts.iter().map(|a| a.id).collect();
     let figures = figures_then(&call, ids, then.as_ref()).await?;

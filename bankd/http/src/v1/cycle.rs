@@ -14,6 +14,7 @@ use bankd_store::answer::Answer;
 use super::approval::write_or_propose;
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
 use super::json::{self, read_time};
+use super::natural::Natural;
 use super::pages::Turn;
 use super::path::Path;
 use crate::error::Failure;
@@ -24,8 +25,8 @@ pub(super) async fn list(call: Call) -> Handled {
     let directory = call.directory();
     let seen = directory.cycles().filter(|c| sees(&call, c));
     let mut items: Vec<v1::Cycle> = seen.map(|c| shaped(directory, c)).collect();
-    items.sort_by(|a, b| a.name.cmp(&b.name));
-    let page = turn.by(items, |row| row.name.clone());
+    items.sort_by_cached_key(|cycle| Natural(cycle.name.clone()));
+    let page = turn.by(items, |row| Natural(row.name.clone()));
     let (items, next) = page.map_err(|refusal| call.refused(&refusal))?;
     ok(&List { items, next })
 }

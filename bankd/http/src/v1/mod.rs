@@ -42,6 +42,7 @@ mod migration;
 mod money;
 mod monitor;
 mod named;
+mod natural;
 mod object;
 mod ondemand;
 mod outcome;

@@ -16,6 +16,7 @@ use bankd_store::read::{attention, sources};
 use super::call::Empty;
 use super::call::{Call, Handled, ok};
 use super::clock;
+use super::natural::Natural;
 use super::{json, records, source};
 
 /// `GET /api/v1/status`
@@ -94,7 +95,7 @@ fn shaped(call: &Call, ledger: &LedgerStatus) -> Status {
         test: machine.test,
     });
     let mut machines: Vec<MachineStatus> = machines.collect();
-    machines.sort_by(|a, b| a.name.cmp(&b.name));
+    machines.sort_by_cached_key(|machine| Natural(machine.name.clone()));
     Status {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         healthy: call.services.writer.is_healthy(),
