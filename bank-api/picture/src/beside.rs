@@ -3,6 +3,7 @@
 use super::canvas::{Anchor, Canvas};
 use super::data::Beside;
 use super::frame::{EDGE, MIDDLE, Sign, Size, legend};
+use super::number::Number;
 use super::scale::Scale;
 use super::words::width;
 
@@ -12,7 +13,7 @@ impl Beside {
         let entries = self.series.iter().enumerate();
         let entries = entries.map(|(at, name)| (Sign::Fill(at), name.clone(), String::new()));
         let top = legend(canvas, size, EDGE, &entries.collect::<Vec<_>>());
-        let amounts = self.values().map(|amount| width(&amount.shown()));
+        let amounts = self.values().map(|amount| width(&self.shown(amount)));
         let beside = 2 * EDGE + 14_000 + amounts.max().unwrap_or(0);
         let names = self.rows.iter().map(|(name, _)| width(name)).max();
         let names = names.unwrap_or(0).min(size.width * 2 / 5);
@@ -41,6 +42,15 @@ impl Beside {
         bottom + EDGE
     }
 
+    /// An amount behind its bar. A share has its sign; a longer unit is in the caption.
+    fn shown(&self, amount: Number) -> String {
+        let shown = amount.shown();
+        if self.unit == "%" {
+            return format!("{shown} %");
+        }
+        shown
+    }
+
     /// The bars of one of the amounts.
     fn bars(&self, canvas: &mut Canvas, place: &Place, number: usize, size: &Size) {
         let zero = place.left + place.scale.zero(place.room);
@@ -61,7 +71,7 @@ impl Beside {
                 canvas.linked(address, |canvas| {
                     canvas.bar(number, (from, y), (long, BAR - 2_000), label.trim_end());
                     let behind = (to.max(from + long) + 6_000, y + BAR / 2 + MIDDLE - 1_000);
-                    let shown = amount.shown();
+                    let shown = self.shown(amount);
                     canvas.text("t tick", behind, Anchor::Start, &shown, size.width);
                 });
             });

@@ -13,6 +13,8 @@ use crate::zone::Zone;
 
 /// One day, µs.
 const DAY: i64 = 86_400_000_000;
+/// One minute, µs.
+const MINUTE: i64 = 60_000_000;
 /// Parts of a forecast between whose ends its spread is straight.
 const FAN: i64 = 24;
 /// Signs of deposits at most; of more the largest.
@@ -110,11 +112,13 @@ fn facts(
 }
 
 /// What will be at the slowest and the fastest of recent speeds, an amount for a day, along a forecast at the
-/// speed between them. Nothing falls below the end of the forecast.
+/// speed between them. Nothing falls below the end of the forecast. Behind that end it goes on at the slowest speed
+/// until nothing is left, or until the end of the money.
 pub fn spread(
     forecast: &[(i64, Number)],
     a_day: Number,
     (slow, fast): (Number, Number),
+    end: i64,
 ) -> Vec<(i64, Number, Number)> {
     let (Some((from, _)), Some((to, last))) = (forecast.first(), forecast.last()) else {
         return Vec::new();
@@ -131,7 +135,39 @@ pub fn spread(
         let low = larger(at(fast), smaller(*last, middle));
         found.push((us, smaller(low, middle), larger(at(slow), middle)));
     }
+    if let Some((_, _, high)) = found.last().copied() {
+        found.extend(behind((*to, high), *last, slow, end));
+    }
     found
+}
+
+/// The upper edge behind a forecast, from its last amount down to the least, or to the end of the money.
+fn behind(
+    (from, high): (i64, Number),
+    least: Number,
+    slow: Number,
+    end: i64,
+) -> Option<(i64, Number, Number)> {
+    let rest = high.minus(least);
+    if end <= from || !rest.compare(Number::ZERO).is_gt() {
+        return None;
+    }
+    let spent = slow.part(end.saturating_sub(from), DAY);
+    if !spent.compare(rest).is_gt() {
+        return Some((end, least, high.minus(spent)));
+    }
+    // The minute in which the rest is spent: amounts cannot be divided by a speed.
+    let (mut low, mut up) = (from, end);
+    while up.saturating_sub(low) > MINUTE {
+        let middle = low.saturating_add(up.saturating_sub(low) / 2);
+        let spent = slow.part(middle.saturating_sub(from), DAY);
+        if spent.compare(rest).is_lt() {
+            low = middle;
+        } else {
+            up = middle;
+        }
+    }
+    Some((up, least, least))
 }
 
 fn smaller(a: Number, b: Number) -> Number {

@@ -166,8 +166,12 @@ pub struct UtilisationBucket {
     pub used: String,
     /// Available capacity, two decimals.
     pub capacity: String,
-    /// Percent with two decimals, by slots never above 100; `null` without capacity.
+    /// Percent with two decimals, by slots never above 100; `null` without capacity, and in an unfinished bucket that
+    /// follows others: usage is reported after the end of a job.
     pub percent: Option<String>,
+    /// Whether the bucket is a day, a week or a month that is not over. Its capacity is that of the elapsed part.
+    #[serde(default)]
+    pub unfinished: bool,
 }
 
 /// Query of `GET /api/v1/report/priority`. Answer: [`PriorityReport`].

@@ -40,7 +40,7 @@ fn burn() -> Burn {
         from: FIRST,
         to: FIRST + 60 * DAY,
         amount: (0..=20).map(amount).collect(),
-        spread: picture::spread(&forecast, Number::whole(20), speeds),
+        spread: picture::spread(&forecast, Number::whole(20), speeds, 0),
         forecast,
         now: FIRST + 20 * DAY,
         ..Burn::default()

@@ -181,6 +181,45 @@ fn the_data_behind_pictures_has_rows() {
     assert!(csv.contains("colony"), "{csv}");
 }
 
+/// Usage is reported after the end of a job: a day that is not over is no fall of the utilisation.
+#[test]
+fn a_day_that_is_not_over_is_left_out_of_the_utilisation() {
+    let bank = used();
+    bank.set_clock(T0 + 12 * 86_400 + 6 * 3600);
+    let mut chief = Browser::of_proxy(&bank, "chief");
+    let page = get(&bank, &mut chief, "/utilization?from=2026-01-02&every=day");
+    let note = "Without the time from <time>2026-01-13</time>, which is not over";
+    assert!(page.contains(note), "{page}");
+    assert!(page.contains("colony, from 2026-01-12: 0.00 %"), "{page}");
+    assert!(!page.contains("colony, from 2026-01-13"), "{page}");
+    // 40 processors in eleven days and six hours.
+    assert_eq!(row(&page, "colony")[1..], ["620.00", "10,800.00", "5.74"]);
+    let data = "/data/report/contribution?by=contributor&buckets=day&tz=UTC&from=2026-01-02T00:00:00Z\
+                &part=periods.utilisation.buckets";
+    let rows: Value = serde_json::from_str(&get(&bank, &mut chief, data)).unwrap();
+    let rows = rows["items"].as_array().unwrap().iter();
+    let rows: Vec<&Value> = rows.filter(|row| row["machine"] == "colony").collect();
+    let [.., before, last] = rows.as_slice() else {
+        panic!("{rows:?}");
+    };
+    assert_eq!(
+        (&before["percent"], &before["unfinished"]),
+        (&json!("0.00"), &json!(false))
+    );
+    assert_eq!(
+        (&last["percent"], &last["unfinished"]),
+        (&Value::Null, &json!(true))
+    );
+    assert_eq!(last["capacity"], "240.00");
+    // With an end in the future, only the time that has passed counts.
+    let page = get(
+        &bank,
+        &mut chief,
+        "/utilization?from=2026-01-02&to=2026-02-01&every=day",
+    );
+    assert_eq!(row(&page, "colony")[1..], ["620.00", "10,800.00", "5.74"]);
+}
+
 #[test]
 fn waiting_utilisation_and_contributions_have_exact_figures() {
     let bank = used();
@@ -206,9 +245,15 @@ fn waiting_utilisation_and_contributions_have_exact_figures() {
     let page = get(&bank, &mut chief, &format!("/contribution?{PERIOD}"));
     assert_eq!(
         row(&page, "amy")[1..6],
-        ["520.00", "83.87", "40.00", "100.00", "100%"]
+        ["520.00", "83.87", "40.00", "100.00", "100 %"]
     );
     assert!(page.contains("Usage beside contribution"), "{page}");
+    // Shares have their sign in the picture too.
+    assert!(
+        page.contains(">83.87 %</text>") && page.contains(">100.00 %</text>"),
+        "{page}"
+    );
+    assert!(!page.contains("100%"), "{page}");
     // A member sees the own projects, and no shares of the bank.
     let mut eve = Browser::of_proxy(&bank, "eve");
     let own = get(&bank, &mut eve, &format!("/usage?{PERIOD}"));

@@ -2,7 +2,9 @@
 //! the machines was used (reports.md 1.3 to 1.7).
 
 use bank_api::text::parse_rfc3339;
-use bank_api::v1::{ContributionPeriod, ContributionReport, ContributionRow, Utilisation};
+use bank_api::v1::{
+    ContributionPeriod, ContributionReport, ContributionRow, Utilisation, UtilisationBucket,
+};
 
 use super::span;
 use crate::data::{Bars, Beside, Cell, Chart, Series, Span, Table, Timed};
@@ -63,6 +65,15 @@ pub fn utilisation(answer: &ContributionReport, period: &ContributionPeriod) -> 
     };
     let section = Section::chart("Utilisation", Chart::Lines(lines))
         .note("Usage as a percentage of the capacity of the hardware in service.");
+    let is_left_out = |own: &UtilisationBucket| own.unfinished && own.percent.is_none();
+    let mut buckets = period.utilisation.iter().flat_map(|of| &of.buckets);
+    let section = match buckets.find(|own| is_left_out(own)) {
+        Some(own) => section.note(format!(
+            "Without the time from {}, which is not over: usage is reported after the end of a job.",
+            own.shown_from
+        )),
+        None => section,
+    };
     if unknown.is_empty() {
         return Some(section);
     }
@@ -71,6 +82,12 @@ pub fn utilisation(answer: &ContributionReport, period: &ContributionPeriod) -> 
         "No hardware is recorded for {}, or all of it was down.",
         names.join(", ")
     )))
+}
+
+/// A share such as `96%` as all others are written, `96 %`. Words stay.
+pub fn spaced(text: &str) -> String {
+    let number = text.strip_suffix('%');
+    number.map_or_else(|| text.to_owned(), |number| format!("{number} %"))
 }
 
 fn machine(of: &Utilisation) -> &str {
@@ -132,7 +149,7 @@ pub fn table(answer: &ContributionReport, period: &ContributionPeriod) -> Table 
             percent(&row.usage_share),
             number(&row.contribution),
             percent(&row.contribution_share),
-            Cell::Text(row.subscription.clone()),
+            Cell::Text(spaced(&row.subscription)),
             row.cpu_efficiency.as_deref().map_or(Cell::None, percent),
         ]
     };

@@ -225,9 +225,12 @@ pub fn ahead(
     // An account that is empty now has no forecast, only its end.
     let speeds = speeds.filter(|_| burn.forecast.len() > 1);
     if let Some((speeds, a_day)) = speeds.zip(a_day(rows)) {
-        burn.spread = spread(&burn.forecast, a_day, speeds);
+        let latest = until.saturating_add(AHEAD);
+        let end = beside.end.map_or(latest, |end| end.min(latest));
+        burn.spread = spread(&burn.forecast, a_day, speeds, end);
     }
     let ahead = burn.forecast.last().map_or(burn.to, |(us, _)| *us);
+    let ahead = burn.spread.last().map_or(ahead, |(us, ..)| ahead.max(*us));
     let ideal = ideal(&burn, beside.end);
     let ideal_end = ideal.map_or(burn.to, |[_, (us, _)]| us);
     burn.to = ahead

@@ -107,7 +107,12 @@ pub(super) fn burn() -> Burn {
         unit: "SU".to_owned(),
         from,
         to: end,
-        spread: spread(&forecast, number("3000"), (number("2400"), number("4000"))),
+        spread: spread(
+            &forecast,
+            number("3000"),
+            (number("2400"), number("4000")),
+            0,
+        ),
         forecast,
         ideal: Some([(from, number("401200")), (end, Number::ZERO)]),
         held: held.to_vec(),

@@ -208,7 +208,7 @@ fn the_spread_of_a_forecast_is_around_it() {
     let (_, low, high) = burn.spread[24];
     assert_eq!(low.shown(), "0");
     assert!(high.compare(number("60000")).is_gt(), "{high:?}");
-    assert!(spread(&[], number("1"), (number("1"), number("2"))).is_empty());
+    assert!(spread(&[], number("1"), (number("1"), number("2")), 0).is_empty());
     // Seven days of 1 to 9 with a longer history on both sides.
     let amounts = [5, 1, 1, 1, 1, 1, 1, 1, 9, 9, 9, 9, 9, 9, 9, 5];
     let rows = amounts.iter().enumerate();
@@ -224,9 +224,25 @@ fn the_spread_of_a_forecast_is_around_it() {
         &[(0, number("90")), (10 * day, number("40"))],
         number("5"),
         (slow, fast),
+        30 * day,
     );
     assert_eq!(known[24].1.shown(), "40");
     assert_eq!(known[24].2.shown(), "80.0");
+    // Behind the forecast the upper edge falls on to the end of the money.
+    let (us, low, high) = known[25];
+    assert_eq!(us, 30 * day);
+    assert_eq!(
+        (low.shown().as_str(), high.shown().as_str()),
+        ("40", "60.0")
+    );
+    // With more time it reaches the end of the forecast, 40 days later.
+    let line = [(0, number("90")), (10 * day, number("40"))];
+    let known = spread(&line, number("5"), (slow, fast), 300 * day);
+    let (us, low, high) = known[25];
+    assert_eq!((low.shown().as_str(), high.shown().as_str()), ("40", "40"));
+    assert!(us >= 50 * day && us < 50 * day + 60_000_000, "{us}");
+    // Without an end of the money behind the forecast nothing is added.
+    assert_eq!(spread(&line, number("5"), (slow, fast), 0).len(), 25);
     assert_eq!(constant(8, "1").speeds(), None);
 }
 

@@ -11,6 +11,8 @@ use bank_core::time::Timestamp;
 pub struct Buckets {
     edges: Vec<Timestamp>,
     used: Vec<u128>,
+    /// No capacity has passed after it.
+    until: Option<Timestamp>,
 }
 
 /// One bucket as it is shown.
@@ -33,7 +35,15 @@ impl Buckets {
         Buckets {
             edges,
             used: vec![0; count],
+            until: None,
         }
+    }
+
+    /// The same with the capacity of the time that has passed at an instant.
+    #[must_use]
+    pub fn until(mut self, now: Timestamp) -> Buckets {
+        self.until = Some(now);
+        self
     }
 
     /// Adds what was used in one of them, in [`super::USAGE_UNITS`]; none where the sum does not fit, or
@@ -52,7 +62,7 @@ impl Buckets {
         let mut shown = Vec::with_capacity(self.used.len());
         for (used, (from, to)) in self.used.iter().zip(pairs) {
             if let Some(span) = Span::new(*from, *to) {
-                shown.push(bucket(*used, span, kinds, machine, held)?);
+                shown.push(self.bucket(*used, span, kinds, machine, held)?);
             }
         }
         Some(shown)
@@ -63,24 +73,29 @@ impl Buckets {
         let span = Span::new(*self.edges.first()?, *self.edges.last()?)?;
         let mut used = self.used.iter();
         let used = used.try_fold(0_u128, |sum, used| sum.checked_add(*used))?;
-        bucket(used, span, kinds, machine, held)
+        self.bucket(used, span, kinds, machine, held)
     }
-}
 
-fn bucket(
-    used: u128,
-    span: Span,
-    kinds: &[Kind],
-    machine: Option<&str>,
-    held: bool,
-) -> Option<Bucket> {
-    let capacity = hardware::capacity(kinds, machine, span)?;
-    let counted = if held { used.min(capacity) } else { used };
-    let hundred = Natural::from(counted).times(&100.into());
-    Some(Bucket {
-        span,
-        used,
-        capacity,
-        percent: fixed(&hundred, &capacity.into(), 2),
-    })
+    fn bucket(
+        &self,
+        used: u128,
+        span: Span,
+        kinds: &[Kind],
+        machine: Option<&str>,
+        held: bool,
+    ) -> Option<Bucket> {
+        let end = self.until.map_or(span.to(), |until| until.min(span.to()));
+        let capacity = match Span::new(span.from(), end) {
+            Some(passed) => hardware::capacity(kinds, machine, passed)?,
+            None => 0,
+        };
+        let counted = if held { used.min(capacity) } else { used };
+        let hundred = Natural::from(counted).times(&100.into());
+        Some(Bucket {
+            span,
+            used,
+            capacity,
+            percent: fixed(&hundred, &capacity.into(), 2),
+        })
+    }
 }

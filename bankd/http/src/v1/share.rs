@@ -35,6 +35,8 @@ const PARTS: u32 = 50;
 /// Most parts.
 const PARTS_MAX: u32 = 1_000;
 const DAY_US: u64 = 86_400_000_000;
+/// No month is longer.
+const LONGEST: Seconds = Seconds(32 * 86_400);
 const ZONE: &str = "a time zone such as Europe/Berlin or UTC";
 
 /// Measure of usage.
@@ -103,6 +105,8 @@ struct Question {
     machine: Option<String>,
     /// The zone of its dates and parts.
     zone: Zone,
+    /// The start of the day, week or month that is not over; none of equal parts.
+    running: Option<Timestamp>,
 }
 
 /// `GET /api/v1/report/contribution`
@@ -123,8 +127,9 @@ pub(super) async fn contribution(call: Call) -> Handled {
     names.check(&call).await?;
     let zone = query.tz.clone().unwrap_or_else(|| "UTC".to_owned());
     let now = call.now();
-    let parsed = question(&call, &query, &zone).and_then(|question| {
+    let parsed = question(&call, &query, &zone).and_then(|mut question| {
         let cuts = cuts(&query, (&zone, &question.zone), now)?;
+        question.running = running(query.buckets.as_deref(), &zone, now);
         Ok((question, cuts))
     });
     let (question, cuts) = parsed.map_err(|refusal| call.refused(&refusal))?;
@@ -257,7 +262,26 @@ fn question(call: &Call, query: &ContributionQuery, zone: &str) -> Result<Questi
             field: "tz",
             expected: ZONE,
         })?,
+        running: None,
     })
+}
+
+/// The start of the day, week or month of a zone that is not over.
+fn running(buckets: Option<&str>, zone: &str, now: Timestamp) -> Option<Timestamp> {
+    let cut = cut(buckets?)?;
+    let span = (now.minus(LONGEST), now.plus(Seconds(1)));
+    let edges = zones::edges(zone, span, cut, 100)?;
+    edges.iter().rev().find(|edge| **edge <= now).copied()
+}
+
+/// A bucket of the calendar by its word.
+fn cut(buckets: &str) -> Option<Cut> {
+    match buckets {
+        "day" => Some(Cut::Day),
+        "week" => Some(Cut::Week),
+        "month" => Some(Cut::Month),
+        _ => None,
+    }
 }
 
 fn read<T: Copy>(
@@ -323,15 +347,13 @@ fn edges(span: Span, buckets: Option<&str>, zone: &str) -> Result<Vec<Timestamp>
         )
     };
     let known = || bad("tz", ZONE);
-    let cut = match buckets {
-        Some("day") => Cut::Day,
-        Some("week") => Cut::Week,
-        Some("month") => Cut::Month,
-        Some(text) => {
+    let cut = match (buckets.and_then(cut), buckets) {
+        (Some(cut), _) => cut,
+        (None, Some(text)) => {
             let parts = text.parse().ok().filter(|n| (1..=PARTS_MAX).contains(n));
             return Ok(equal(span, parts.ok_or_else(few)?));
         }
-        None => {
+        (None, None) => {
             let days = span.micros().div_ceil(DAY_US);
             let parts = u32::try_from(days).unwrap_or(PARTS).min(PARTS);
             return Ok(equal(span, parts));

@@ -31,6 +31,7 @@ pub(super) struct Count<'q> {
     question: &'q Question,
     span: Span,
     edges: Vec<Timestamp>,
+    now: Timestamp,
     kinds: Vec<Kind>,
     sums: Sums,
     /// Busy processor time, and held processor time of the uses that report busy time.
@@ -61,8 +62,9 @@ impl<'q> Count<'q> {
             sums: Sums::default(),
             busy: BTreeMap::new(),
             machines: BTreeMap::new(),
-            all: Buckets::new(edges.clone()),
+            all: Buckets::new(edges.clone()).until(now),
             edges,
+            now,
             uses: 0,
             unmeasured: None,
             from_rollups: false,
@@ -171,7 +173,7 @@ impl<'q> Count<'q> {
         self.sums.add_usage(group.as_deref(), used)?;
         self.all.add(bucket, used)?;
         let own = self.machines.entry(machine.clone());
-        let own = own.or_insert_with(|| Buckets::new(self.edges.clone()));
+        let own = own.or_insert_with(|| Buckets::new(self.edges.clone()).until(self.now));
         own.add(bucket, used)
     }
 
@@ -256,7 +258,9 @@ impl<'q> Count<'q> {
         let whole = buckets.whole(&self.kinds, machine, held)?;
         let text_of = |usage| decimal(usage, self.question.units.each(), 2);
         let zone = &self.question.zone;
+        let running = self.question.running;
         let bucket = |bucket: Bucket| UtilisationBucket {
+            unfinished: running.is_some_and(|start| bucket.span.from() >= start),
             from: json::time(bucket.span.from()),
             to: json::time(bucket.span.to()),
             shown_from: shown(bucket.span.from(), zone),
@@ -268,9 +272,18 @@ impl<'q> Count<'q> {
         Some(Utilisation {
             machine: machine.map(str::to_owned),
             whole: bucket(whole),
-            buckets: parts.into_iter().map(bucket).collect(),
+            buckets: left_out(parts.into_iter().map(bucket).collect()),
         })
     }
+}
+
+/// Usage is counted when it is reported, after the end of a job. In a bucket that is not over it is too low, so that
+/// such a bucket has no percentage beside others.
+fn left_out(mut buckets: Vec<UtilisationBucket>) -> Vec<UtilisationBucket> {
+    for bucket in buckets.iter_mut().skip(1).filter(|own| own.unfinished) {
+        bucket.percent = None;
+    }
+    buckets
 }
 
 /// Returns the filter, the group and the machine of a use.
