@@ -247,6 +247,10 @@ pub struct ForecastRow {
     pub days_left: Option<i64>,
     /// Whether the funds are spent, not only expired.
     pub spent: bool,
+    /// Whole days until the funds are used up, or until the first end at which some of them are left over, whichever is
+    /// first. `null` if there is nothing to spend, or no end is in sight.
+    #[serde(default)]
+    pub days_to_spend: Option<i64>,
     /// The first end at which something is left over.
     pub unused_at: Option<String>,
     /// Remaining amount at that time.

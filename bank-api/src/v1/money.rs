@@ -437,6 +437,10 @@ pub struct Balance {
     /// Forecast of the time when no funds are available at that rate.
     #[serde(default)]
     pub empty_at: Option<String>,
+    /// Whole days until the money is used up at that rate, or until the first end at which some of it is left over,
+    /// whichever is first. Present only with the rate; `null` if there is nothing to spend, or no end is in sight.
+    #[serde(default)]
+    pub days_to_spend: Option<i64>,
     /// The first end at which money will be left over at that rate.
     #[serde(default)]
     pub unused_at: Option<String>,

@@ -5,7 +5,7 @@ use bank_core::directory::Directory;
 use bank_core::ids::{AccountId, ProjectId, UNBILLED};
 use bank_core::model::{Account, Project};
 use bank_core::time::Timestamp;
-use bank_core_figures::forecast::{Forecast, forecast};
+use bank_core_figures::forecast::{self as future, Forecast};
 use bankd_store as store;
 use bankd_store::read::burn::{self, Burn};
 use bankd_store::read::money::{self, Figures};
@@ -13,10 +13,11 @@ use rusqlite::Connection;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::call::{Call, Handled, ok};
+use super::natural::Natural;
 use super::pages::Turn;
 use super::view::Lookup as _;
 use super::view::View;
-use super::{account, explain, historical, json};
+use super::{account, explain, forecast, historical, json};
 use crate::error::Failure;
 
 /// `GET /api/v1/balances`
@@ -51,6 +52,9 @@ pub(super) async fn list(call: Call) -> Handled {
         let (id, bank) = (place.account.id, &call.directory().bank);
         row.burn_per_day = burn.per_day(id).map(|rate| json::sum(rate, bank));
         let future = futures.get(&id);
+        row.days_to_spend =
+            future.and_then(|future| forecast::days_to_spend(future, figures.available(), at));
+        let future = future.filter(|_| burn.per_day(id).is_some());
         // An amount that expires before it is spent is reported as unused.
         let spent = future.filter(|future| future.is_spent);
         row.empty_at = spent.and_then(|f| f.empty_at).map(json::time);
@@ -76,12 +80,9 @@ fn lasting(
     let burn = burn::burn(connection, now)?;
     let mut futures = BTreeMap::new();
     for id in accounts {
-        if burn.per_day(*id).is_none() {
-            continue;
-        }
         let allocations = money::allocations_of(connection, *id)?;
         let credit = Figures::of(&allocations, now).credit_limit;
-        let future = forecast(&allocations, burn.speed(*id), credit, now);
+        let future = future::forecast(&allocations, burn.speed(*id), credit, now);
         futures.insert(*id, future);
     }
     Ok((burn, futures))
@@ -178,7 +179,7 @@ fn in_order<'a>(view: &'a View, accounts: Vec<&'a Account>) -> Vec<Place<'a>> {
     let mut places: Vec<Place<'a>> = accounts.into_iter().map(place).collect();
     places.sort_by_cached_key(|place| {
         let path = place.project.map(|project| path(directory, project));
-        (path.is_none(), path, place.account.name.clone())
+        (path.is_none(), path, Natural(place.account.name.clone()))
     });
     let listed: Vec<ProjectId> = places.iter().filter_map(|p| Some(p.project?.id)).collect();
     for place in &mut places {
@@ -193,9 +194,9 @@ fn in_order<'a>(view: &'a View, accounts: Vec<&'a Account>) -> Vec<Place<'a>> {
 }
 
 /// The names from the top down to a project.
-fn path(directory: &Directory, project: &Project) -> Vec<String> {
+fn path(directory: &Directory, project: &Project) -> Vec<Natural> {
     let line = directory.lineage(project.id);
-    line.iter().rev().map(|p| p.name.clone()).collect()
+    line.iter().rev().map(|p| Natural(p.name.clone())).collect()
 }
 
 fn row(place: &Place<'_>, figures: &Figures, directory: &Directory, now: Timestamp) -> Balance {
@@ -233,6 +234,7 @@ fn row(place: &Place<'_>, figures: &Figures, directory: &Directory, now: Timesta
         remaining_percent: used.map(|used| money::hundredths(10_000 - used)),
         burn_per_day: None,
         empty_at: None,
+        days_to_spend: None,
         unused_at: None,
         unused: None,
         unit_means: None,

@@ -187,11 +187,24 @@ fn lasts(call: &Call, outlook: &Outlook, burn: &Burn, now: Timestamp) -> Option<
         again_at: future.again_at.map(json::time),
         days_left: future.empty_at.map(|at| days_down(at, now)),
         spent: future.is_spent,
+        days_to_spend: days_to_spend(future, outlook.figures.available(), now),
         unused_at: first.map(|end| json::time(end.end)),
         unused: first.map(|end| json::sum(end.unused, bank)),
         unused_total: json::sum(unused, bank),
         unit: bank.unit.clone(),
     })
+}
+
+/// Whole days in which the money of an account can be spent: until it is used up, or until the first end at which some
+/// of it is left over. Nothing if there is nothing to spend, or no end in sight.
+pub(super) fn days_to_spend(future: &Forecast, available: i128, now: Timestamp) -> Option<i64> {
+    if available <= 0 && !future.is_spent {
+        return None;
+    }
+    let spent = future.empty_at.filter(|_| future.is_spent);
+    let unused = future.first_unused().map(|end| end.end);
+    let first = spent.into_iter().chain(unused).min()?;
+    Some(days_down(first, now))
 }
 
 /// `days` belongs to one of the reports.

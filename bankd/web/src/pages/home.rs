@@ -14,6 +14,7 @@ use crate::parts::table::{Table, amounts, figures, link, name, words};
 use crate::parts::turn::{self, ONLY};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
+use crate::zone::days;
 
 /// Rows of one page: a telephone loads the first one in less than 60 kB.
 pub(crate) const SHOWN: &str = "50";
@@ -56,7 +57,7 @@ pub(crate) fn balances(
     next: Option<Target>,
 ) -> Markup {
     let unit = items.first().map_or("", |row| row.unit.as_str());
-    let has_days = items.iter().any(|row| days_left(row).is_some());
+    let has_days = items.iter().any(|row| days_left(visit, row).is_some());
     let table = Table {
         caption: "Accounts",
         columns: vec![
@@ -129,7 +130,7 @@ fn cells(visit: &Visit, row: &Balance) -> Vec<Markup> {
         },
         html! { strong { (amount(&row.available)) } },
         used(row),
-        left::show(days_left(row)),
+        left::show(days_left(visit, row)),
         unused(visit, row),
     ]
 }
@@ -148,9 +149,12 @@ fn used(row: &Balance) -> Markup {
     }
 }
 
-/// Days until the account is empty or its money ends, whichever is first.
-fn days_left(row: &Balance) -> Option<i64> {
-    left::days_left(&row.at, [row.empty_at.as_deref(), row.until.as_deref()])
+/// Days in which the money can be spent. Of the past only the ends of allocations are known.
+fn days_left(visit: &Visit, row: &Balance) -> Option<i64> {
+    if visit.parameter("at").is_none() {
+        return row.days_to_spend;
+    }
+    days(&row.at, row.until.as_deref()?)
 }
 
 fn unused(visit: &Visit, row: &Balance) -> Markup {

@@ -10,7 +10,7 @@ use maud::{Markup, html};
 use super::{money, proposals};
 use crate::failed::Failed;
 use crate::page::Page;
-use crate::parts::amount::{amount, hours, is_zero, maybe};
+use crate::parts::amount::{amount, hours, maybe};
 use crate::parts::left;
 use crate::parts::table::{Table, amounts, figures, link, name, or_none, words};
 use crate::parts::turn;
@@ -142,13 +142,12 @@ async fn empty(visit: &Visit) -> Result<Markup, Failed> {
     let route = |root| turn::asked(visit, route(root), "empty", SHOWN);
     let list: List<ForecastRow> = visit.get(route(Target::api)).await?;
     let unit = list.items.first().map_or("", |row| row.unit.as_str());
-    let now = format_rfc3339(visit.present());
     let row = |row: &ForecastRow| {
         vec![
             project(visit, row.project.as_ref(), &row.account),
             amount(&row.available),
             maybe(row.burn_per_day.as_deref()),
-            left::show(days_left(&now, row)),
+            left::show(row.days_to_spend),
         ]
     };
     let table = Table {
@@ -169,17 +168,6 @@ async fn empty(visit: &Visit) -> Result<Markup, Failed> {
         (table)
         @if !list.items.is_empty() { p .small { (left::explained()) } }
     })
-}
-
-/// As in the list of accounts. What was not spent has only its end, and nothing free has none.
-fn days_left(now: &str, row: &ForecastRow) -> Option<i64> {
-    let is_counted = row.spent || !is_zero(&row.available);
-    let empty = row.empty_at.as_deref().filter(|_| is_counted);
-    left::days_left(
-        now,
-        [empty, row.unused_at.as_deref().filter(|_| is_counted)],
-    )
-    .map(|days| days.max(0))
 }
 
 async fn unmapped(visit: &Visit) -> Result<Markup, Failed> {

@@ -3,16 +3,9 @@
 use maud::{Markup, html};
 
 use super::amount::count;
-use crate::zone::days;
 
 /// An account that lasts for fewer days is marked.
 const SOON: i64 = 30;
-
-/// Whole days from an instant to the first of some ends.
-pub(crate) fn days_left(at: &str, ends: [Option<&str>; 2]) -> Option<i64> {
-    let ends = ends.into_iter().flatten();
-    ends.filter_map(|end| days(at, end)).min()
-}
 
 /// The cell. Without an end in sight, and without money that could be spent, it is a dash.
 pub(crate) fn show(days: Option<i64>) -> Markup {
@@ -28,7 +21,7 @@ pub(crate) fn show(days: Option<i64>) -> Markup {
 pub(crate) fn explained() -> Markup {
     html! {
         strong { "Days left: " }
-        "until the money is used up, if it is used as in the last 30 days, or until the first allocation with money ends,
-         whichever comes first. A dash: no end is in sight, or there is nothing to spend."
+        "until the money is used up, if it is used as in the last 30 days, or until the first allocation ends
+         with money left, whichever comes first. A dash: no end is in sight, or there is nothing to spend."
     }
 }
