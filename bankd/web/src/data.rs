@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 
 use super::Web;
 use super::failed::Failed;
+use super::pages::rates;
 use super::request::fields;
 use super::target::Target;
 use super::visit::{Fields, Shown, Visit};
@@ -20,7 +21,9 @@ use super::visit::{Fields, Shown, Visit};
 const PAGES_MAX: usize = 1000;
 
 pub(crate) fn routes() -> Router<Arc<Web>> {
-    Router::new().route("/data/{*route}", get(show))
+    Router::new()
+        .route("/data/rates/test", get(rates_test))
+        .route("/data/{*route}", get(show))
 }
 
 /// The parameters that are not those of the route.
@@ -97,6 +100,21 @@ async fn show(visit: Visit, Path(route): Path<String>, RawQuery(query): RawQuery
         "csv",
         csv(&rows).into_bytes(),
     ))
+}
+
+/// `GET /data/rates/test?…`: the rows of the page with the same entries, which the API takes as a body.
+async fn rates_test(visit: Visit) -> Shown {
+    known_format(&visit.query)?;
+    let answer = rates::replay(&visit).await?;
+    let answer = serde_json::to_value(answer).map_err(|_| no_rows())?;
+    let rows = rows_of(answer, Some("replay.rows"));
+    if visit.parameter("format") == Some("csv") {
+        let media = "text/csv; charset=utf-8; header=present";
+        return Ok(saved(media, "rates-test", "csv", csv(&rows).into_bytes()));
+    }
+    let items = serde_json::json!({"items": rows});
+    let body = items.to_string().into_bytes();
+    Ok(saved("application/json", "rates-test", "json", body))
 }
 
 /// Refuses a format that there is not.

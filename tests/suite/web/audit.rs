@@ -172,4 +172,12 @@ fn closed_periods_are_listed() {
         page.contains("January &lt;b&gt;") && page.contains("2026-02-01"),
         "{page}"
     );
+    let state = |page: &str| {
+        let cell = page.split("data-head=\"State\">").nth(1).unwrap();
+        cell.split("</td>").next().unwrap().to_owned()
+    };
+    assert!(state(&page).contains("closed"), "{page}");
+    bank.bank_ok(&["close", "undo", "--yes"]);
+    let page = auditor.get(&bank, "/closes").text();
+    assert!(state(&page).contains("opened again"), "{page}");
 }

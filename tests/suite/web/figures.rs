@@ -311,6 +311,14 @@ fn settings_show_their_sources_and_no_secrets() {
     bank.bank_ok(&["role", "grant", "audit", "auditor"]);
     let mut chief = Browser::of_proxy(&bank, "chief");
     let page = chief.get(&bank, "/settings").text();
+    assert!(
+        page.contains("(empty)") && page.contains(">none</span>"),
+        "{page}"
+    );
+    assert!(
+        !page.contains(">&quot;&quot;<") && !page.contains(">[]<"),
+        "{page}"
+    );
     let shown = page.split("All, by section").nth(1).unwrap();
     let row = |shown: &str, name: &str| {
         let start = format!("<code>{name}</code>");

@@ -1,7 +1,9 @@
 //! What pages say about themselves: periods, previews, messages, and what cannot be spent.
 
+use serde_json::{Value, json};
+
 use super::browser::{Browser, bank};
-use crate::harness::T0;
+use crate::harness::{Bank, T0};
 
 #[test]
 fn tables_of_a_period_name_it() {
@@ -17,6 +19,23 @@ fn tables_of_a_period_name_it() {
             "Jobs as they arrived, the newest first, from <time>2026-01-01</time> to <time>2026-02-01</time> (exclusive)",
         ),
         ("/my-usage", "By week, from <time>"),
+        // Without an end it is the moment of the page, in the same form on every page.
+        (
+            "/jobs?from=2025-12-01",
+            "from <time>2025-12-01</time> to <time>2026-01-01 00:00</time> (exclusive)",
+        ),
+        (
+            "/usage?from=2025-12-01",
+            "From <time>2025-12-01</time> to <time>2026-01-01 00:00</time> (exclusive)",
+        ),
+        (
+            "/waiting?from=2025-12-01",
+            "From <time>2025-12-01</time> to <time>2026-01-01 00:00</time> (exclusive)",
+        ),
+        (
+            "/projects/chemistry/statement?from=2025-12-01",
+            "From <time>2025-12-01</time> to <time>2026-01-01",
+        ),
     ] {
         let text = amy.get(&bank, page).text();
         assert!(text.contains(words), "{page}: {text}");
@@ -93,4 +112,150 @@ fn what_an_expired_allocation_has_left_is_not_left_to_spend() {
     assert!(cell(&page, "Left (credits)").contains('–'), "{page}");
     assert!(cell(&page, head).contains("500"), "{page}");
     bank.verify();
+}
+
+/// A job of a source, of a project that the bank may not have.
+fn used(bank: &Bank, id: &str, project: &str) {
+    let job = json!({"source": "sge:colony", "id": id, "machine": "colony", "project": project, "user": "amy",
+        "processors": 2, "submit": "2026-01-02T00:00:00Z", "start": "2026-01-02T00:00:00Z",
+        "end": "2026-01-02T01:30:00Z", "state": "completed"});
+    let file = bank.folder().join("usage.jsonl");
+    std::fs::write(&file, job.to_string()).unwrap();
+    bank.bank_ok(&["import", "jsonl", file.to_str().unwrap()]);
+}
+
+/// The journal keeps its own words; pages have sentences, and the words of the journal are one click away.
+#[test]
+fn pages_show_transactions_in_plain_words() {
+    let mut bank = bank();
+    bank.set_clock(T0 + 3 * 86_400);
+    used(&bank, "j1", "chemistry");
+    bank.bank_ok(&["key", "add", "robot", "--role", "collector"]);
+    bank.bank_ok(&["key", "rm", "robot", "--yes"]);
+    let mut amy = Browser::of_proxy(&bank, "amy");
+    let fields = [("name", "chemistry"), ("amount", "70"), ("reason", "x = y")];
+    let form = "/ask/deposit";
+    let preview = amy.submit(&bank, form, form, &fields).text();
+    amy.submit_of(&bank, &preview, form, &[("step", "confirm")]);
+    let mut root = Browser::of_link(&bank);
+    let page = root.get(&bank, "/journal").text();
+    for words in [
+        "Policy: wall time of all jobs; counted: 3.00 processor-hours",
+        "Key removed",
+        "Key robot",
+        "Proposal or request",
+        "Deposit of 70 for chemistry: x = y",
+    ] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+    for words in ["policy=", "counted=", "key=", ">key rm<", "POST /api"] {
+        assert!(!page.contains(words), "{words}: {page}");
+    }
+    let list: Value = bank.json(&["journal", "--kind", "charge"]);
+    let charge = &list["items"][0];
+    assert!(charge["reason"].as_str().unwrap().starts_with("policy="));
+    let one = format!("/transactions/{}", charge["transaction"]);
+    let page = root.get(&bank, &one).text();
+    assert!(page.contains("Charge of job j1"), "{page}");
+    let raw = page.split("As the journal has it").nth(1).unwrap();
+    assert!(raw.contains("policy=DEBITALLWC counted=wc:10800"), "{page}");
+    bank.verify();
+}
+
+#[test]
+fn a_charge_that_no_project_pays_says_so() {
+    let mut bank = bank();
+    bank.set_clock(T0 + 3 * 86_400);
+    used(&bank, "j1", "grp_vislab");
+    let mut root = Browser::of_link(&bank);
+    let page = root.get(&bank, "/jobs").text();
+    assert!(
+        page.contains("to #unbilled</span>") && page.contains("no project has paid"),
+        "{page}"
+    );
+    let job = bank.json(&["jobs"]);
+    let charged = job["items"][0]["charged"].as_str().unwrap().to_owned();
+    let usage = bank.json(&["usage", "--by", "project", "--from", "2026-01-01"]);
+    assert_eq!(usage["total"]["charged"], charged.as_str());
+    assert_eq!(
+        bank.json(&["status"])["unbilled"]
+            .to_string()
+            .matches(&charged)
+            .count(),
+        1
+    );
+    bank.verify();
+}
+
+/// The days of an account are those of its row on every page, with several allocations too.
+#[test]
+fn days_left_are_the_same_on_every_page() {
+    let mut bank = bank();
+    bank.bank_ok(&["project", "add", "botany", "--members", "amy"]);
+    let deposit = |amount: &str, end: &str| {
+        bank.bank_ok(&["deposit", "botany", amount, "--end", end]);
+    };
+    deposit("1000", "2026-01-06T00:00:00Z");
+    deposit("1500", "2026-02-01T00:00:00Z");
+    for day in 1..=2 {
+        bank.set_clock(T0 + day * 86_400);
+        let job = format!("b{day}");
+        let work = ["-A", "botany", "-u", "amy", "-m", "colony"];
+        let size = ["--procs", "1", "--duration", "450"];
+        bank.bank_ok(&[&["charge", &job][..], &work, &size].concat());
+    }
+    // 100 of the first are used up before its end, and the others some days later.
+    let row = |list: &Value| {
+        let mut rows = list["items"].as_array().unwrap().iter();
+        let row = rows.find(|row| row["account"] == "botany").unwrap();
+        row["days_to_spend"].clone()
+    };
+    let days = row(&bank.json(&["report", "forecast"]));
+    assert_eq!(days, 3, "1,600 at 450 a day");
+    assert_eq!(row(&bank.json(&["balance", "botany"])), days);
+    let mut root = Browser::of_link(&bank);
+    for page in ["/today", "/projects", "/", "/projects/botany"] {
+        let text = root.get(&bank, page).text();
+        let rows = text
+            .split("<tr>")
+            .filter(|row| row.contains("/projects/botany\""));
+        let mut rows = rows.filter_map(|row| row.split("data-head=\"Days left\">").nth(1));
+        let found = match rows.find(|row| row.contains("flag")) {
+            Some(cell) => cell.split("</td>").next().unwrap().to_owned(),
+            None => text
+                .split("data-head=\"Days left\">")
+                .nth(1)
+                .unwrap()
+                .to_owned(),
+        };
+        assert!(found.contains(">3</span>"), "{page}: {found}");
+    }
+    bank.verify();
+}
+
+#[test]
+fn names_with_numbers_sort_as_people_count() {
+    let bank = bank();
+    for name in ["node10", "node2", "node1"] {
+        bank.bank_ok(&["project", "add", name, "--members", "amy"]);
+        bank.bank_ok(&["machine", "add", name]);
+    }
+    let order = |list: &Value, name: &str| {
+        let rows = list.as_array().unwrap().iter();
+        let names = rows.map(|row| row[name].as_str().unwrap().to_owned());
+        names
+            .filter(|name| name.starts_with("node"))
+            .collect::<Vec<_>>()
+    };
+    let sorted = ["node1", "node2", "node10"];
+    assert_eq!(order(&bank.json(&["balance"])["items"], "account"), sorted);
+    assert_eq!(
+        order(&bank.json(&["account", "ls"])["items"], "name"),
+        sorted
+    );
+    assert_eq!(order(&bank.json(&["status"])["machines"], "name"), sorted);
+    let mut root = Browser::of_link(&bank);
+    let page = root.get(&bank, "/projects").text();
+    let place = |name: &str| page.find(&format!("/projects/{name}\"")).unwrap();
+    assert!(place("node1") < place("node2") && place("node2") < place("node10"));
 }

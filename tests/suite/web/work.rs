@@ -1,5 +1,7 @@
 //! The pages of account managers, managers of projects, operators and users beside the forms that move money.
 
+use serde_json::{Value, json};
+
 use super::browser::{Browser, bank, encoded, steady};
 use crate::harness::Documents;
 
@@ -29,7 +31,7 @@ fn members_are_added_switched_and_removed_once() {
         let done = amy.submit(&bank, page, page, &fields);
         assert_eq!(done.status, 303, "{}", done.text());
         let list = bank.bank_ok(&["project", "show", "chemistry", "--json"]);
-        let list: serde_json::Value = serde_json::from_str(&list).unwrap();
+        let list: Value = serde_json::from_str(&list).unwrap();
         let members = list["members"].as_array().unwrap();
         let own = members
             .iter()
@@ -114,6 +116,23 @@ fn rates_are_tried_on_the_past() {
         page.contains("Difference") && page.contains("200") && page.contains("amy"),
         "{page}"
     );
+    // The table has its rows as JSON and CSV, with the same period.
+    let data = test.replace("/rates/test", "/data/rates/test");
+    assert!(page.contains(&data.replace('&', "&amp;")), "{page}");
+    let rows: Value = serde_json::from_slice(&root.get(&bank, &data).body).unwrap();
+    let row = &rows["items"][0];
+    assert_eq!(
+        (&row["user"], &row["proposed"]),
+        (&json!("amy"), &json!("200"))
+    );
+    let csv = root.get(&bank, &format!("{data}&format=csv")).text();
+    assert!(csv.lines().count() == 2 && csv.contains(",200,"), "{csv}");
+    // Codes and units of rates are explained.
+    assert!(
+        rates.contains("VBR: </strong>value-based resource: value × rate × time.")
+            && rates.contains("<div>credits for each of Processors per second</div>"),
+        "{rates}"
+    );
     for (query, status) in [
         ("rate=x&kind=VBR&name=Processors", 422),
         ("rate=1&from=soon", 422),
@@ -124,6 +143,7 @@ fn rates_are_tried_on_the_past() {
     assert_eq!(bank.transactions(), before);
     let mut amy = Browser::of_proxy(&bank, "amy");
     assert_eq!(amy.get(&bank, test).status, 403);
+    assert_eq!(amy.get(&bank, &data).status, 403);
     assert!(!amy.get(&bank, "/rates").text().contains("Try a rate"));
 }
 

@@ -121,6 +121,7 @@ fn table(visit: &Visit, items: &[Close], data: Target, next: Option<Target>) -> 
     let row = |row: &Close| {
         vec![
             html! { (zone.time(&row.until)) },
+            html! { @if row.reopened_by.is_some() { strong .flag { "opened again" } } @else { "closed" } },
             html! { (row.from.as_deref().map_or_else(|| "the beginning".to_owned(), |time| zone.time(time))) },
             html! { (row.at.as_deref().map_or_else(String::new, |time| zone.time(time))) },
             or_none(row.actor.as_deref()),
@@ -133,6 +134,7 @@ fn table(visit: &Visit, items: &[Close], data: Target, next: Option<Target>) -> 
         caption: "Periods",
         columns: vec![
             words("Until (exclusive)"),
+            words("State"),
             words("From"),
             words("Closed at"),
             words("By"),

@@ -147,7 +147,7 @@ fn listed(
             maybe(known(&row.usage_share)),
             amount(&row.contribution),
             maybe(known(&row.contribution_share)),
-            html! { (known(&row.subscription).unwrap_or("–")) },
+            html! { (known(&row.subscription).map_or_else(|| "–".to_owned(), contribution::spaced)) },
             maybe(row.cpu_efficiency.as_deref()),
         ]
     };
@@ -174,10 +174,7 @@ fn listed(
     let totals = totals.iter().filter(|_| has_totals);
     let totals: Vec<_> = totals.map(|(label, sums)| total(label, sums)).collect();
     Table {
-        caption: &format!(
-            "From {} to {} (exclusive)",
-            period.shown_from, period.shown_to
-        ),
+        caption: &asked.caption(visit),
         columns: vec![
             words(asked.label()),
             amounts("Usage", &report.unit),

@@ -11,10 +11,10 @@ use super::undo;
 use crate::failed::Failed;
 use crate::page::Page;
 use crate::parts::amount::{amount, change, grouped};
-use crate::parts::hint;
 use crate::parts::project::Projects;
 use crate::parts::sentence::sentence;
 use crate::parts::table::{Table, amounts, figures, link, name, or_none, words};
+use crate::parts::{deed, hint};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -112,6 +112,14 @@ fn reserved(visit: &Visit, time: &ReservationTime) -> Markup {
     }
 }
 
+/// What a transaction did, and for whom.
+fn title(one: &Explained) -> String {
+    let entries = || one.entries.iter();
+    let job = entries().find_map(|entry| entry.job.as_deref());
+    let accounts = entries().filter_map(|entry| entry.account.as_deref());
+    deed::title(&one.op, job, &accounts.collect::<Vec<_>>())
+}
+
 fn section(visit: &Visit, projects: &Projects, one: &Explained, unit: &str) -> Markup {
     let number = one.transaction.to_string();
     let data = |part: &str| {
@@ -121,11 +129,14 @@ fn section(visit: &Visit, projects: &Projects, one: &Explained, unit: &str) -> M
     html! {
         section .card {
             h2 {
-                (one.op.replace('_', " ")) " · transaction "
+                (title(one)) " · transaction "
                 a href=(visit.link(&["transactions", &number])) { (number) }
             }
             p .small { (visit.zone().time(&one.at_effective)) " · by " (one.actor)
-                @if let Some(reason) = &one.reason { " · " (sentence(visit.zone(), reason)) } }
+                @if let Some(reason) = &one.reason { " · " (deed::reason(visit.zone(), reason)) } }
+            @if let Some(reason) = one.reason.as_deref().filter(|reason| deed::reason(visit.zone(), reason) != *reason) {
+                details .more { summary { "As the journal has it" } p { code { (one.op) } " " code { (reason) } } }
+            }
             @if !one.effects.is_empty() { ul { @for effect in &one.effects { li { (sentence(visit.zone(), effect)) } } } }
             @if !one.price.is_empty() { (price(&one.price, data("price"))) }
             @if let Some(charge) = &one.charge {
@@ -196,7 +207,7 @@ fn entries(
 ) -> Markup {
     let row = |entry: &JournalEntry| {
         vec![
-            html! { (entry.kind.replace('_', " ")) },
+            deed::cell(&entry.kind),
             or_none(entry.account.as_deref()),
             projects.show(visit, entry.project.as_deref()),
             html! { @if let Some(job) = &entry.job {

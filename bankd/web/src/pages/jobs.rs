@@ -111,6 +111,10 @@ async fn show(visit: Visit) -> Shown {
             p .small { "A usage report counts the same jobs and recorded uses. A job without a charge is in no period." }
         }
         (table(&visit, &caption, &list.items, route(Target::data), next))
+        @if list.items.iter().any(is_unbilled) {
+            p .small { strong { "To #unbilled: " } "no project has paid. The price is on the account #unbilled until the usage
+                is assigned to a project, and usage reports count it." }
+        }
         (uses)
     };
     Ok(visit.page("Jobs", &[], &content))
@@ -133,6 +137,11 @@ fn chosen(visit: &Visit, (name, label, words): Choice) -> Markup {
             }
         }
     }
+}
+
+/// Whether its charge is on the account `#unbilled`: no project has paid.
+fn is_unbilled(job: &Job) -> bool {
+    job.outcome.as_deref() == Some("unbilled")
 }
 
 fn table(
@@ -162,7 +171,10 @@ fn table(
             ),
             or_none(job.processors.map(|count| count.to_string()).as_deref()),
             html! { (bank_api::text::format_clock(job.charged_s)) },
-            html! { a href=(target) { (amount(&job.charged)) } },
+            html! {
+                a href=(target) { (amount(&job.charged)) }
+                @if is_unbilled(job) { " " span .small { "to #unbilled" } }
+            },
         ]
     };
     Table {

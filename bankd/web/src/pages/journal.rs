@@ -9,9 +9,8 @@ use maud::{Markup, html};
 use crate::page::Page;
 use crate::parts::amount::{grouped, is_zero};
 use crate::parts::project::Projects;
-use crate::parts::sentence::sentence;
 use crate::parts::table::{Table, amounts, figures, link, name, or_none, prose, words};
-use crate::parts::{filter, period};
+use crate::parts::{deed, filter, period};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -124,7 +123,8 @@ fn account(visit: &Visit, projects: &Projects, row: &JournalEntry) -> Markup {
 fn cells(visit: &Visit, projects: &Projects, row: &JournalEntry) -> Vec<Markup> {
     let number = row.transaction.to_string();
     let reason = row.reason.as_deref();
-    let reason = reason.map(|reason| sentence(visit.zone(), reason));
+    let reason = reason.map(|reason| deed::reason(visit.zone(), reason));
+    let is_other = deed::words(&row.op) != deed::words(&row.kind);
     let change = |text: &str| {
         let is_none = is_zero(text);
         html! { @if is_none { span .none { "–" } } @else { (grouped(text)) } }
@@ -136,7 +136,7 @@ fn cells(visit: &Visit, projects: &Projects, row: &JournalEntry) -> Vec<Markup> 
     vec![
         link(&visit.link(&["transactions", &number]), &number),
         html! { (visit.zone().time(&row.at_effective)) },
-        html! { (row.kind.replace('_', " ")) @if row.op != row.kind { " " span .small { (row.op.replace('_', " ")) } } },
+        html! { (deed::cell(&row.kind)) @if is_other { " " span .small { (deed::cell(&row.op)) } } },
         html! { (name(&row.actor)) " " span .small { (row.origin) } },
         account(visit, projects, row),
         job.unwrap_or_else(|| or_none(None)),
@@ -149,16 +149,17 @@ fn cells(visit: &Visit, projects: &Projects, row: &JournalEntry) -> Vec<Markup> 
 /// Transactions by person and operation.
 async fn actors(visit: Visit) -> Shown {
     let (from, to) = visit.period_of(1)?;
-    let until = to.map_or_else(String::new, |to| format!("Time<'{to}' "));
+    let until = to.as_deref();
+    let until = until.map_or_else(String::new, |to| format!("Time<'{to}' "));
     let text = format!(
         "Transaction Query Time>='{from}' {until}Show:=GroupBy(Actor),GroupBy(Origin),GroupBy(Op),Tros(Count(Id)),\
          Max(Time)"
     );
     let route = |root: fn(&[&str]) -> Target| root(&["query"]).with("text", &text);
     let answer: QueryAnswer = visit.get(route(Target::api)).await?;
-    let since = visit.zone().time(&from);
+    let shown = period::words(&visit, Some(&from), to.as_deref());
     let table = Table {
-        caption: &format!("Transactions by person or key since {since}"),
+        caption: &format!("Transactions by person or key, {shown}"),
         columns: vec![
             words("By"),
             words("Through"),
@@ -190,7 +191,7 @@ fn actor(visit: &Visit, from: &str, row: &BTreeMap<String, QueryValue>) -> Vec<M
     vec![
         link(&own, who),
         html! { (text("Origin")) },
-        html! { (text("Op").replace('_', " ")) },
+        deed::cell(text("Op")),
         html! { (text("Count(Id)")) },
         html! { (visit.zone().time(text("Max(Time)"))) },
     ]

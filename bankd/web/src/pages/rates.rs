@@ -11,6 +11,7 @@ use crate::parts::form::{Field, Kind, filled, refusal};
 use crate::parts::message::said;
 use crate::parts::period;
 use crate::parts::project::Projects;
+use crate::parts::sentence::capital;
 use crate::parts::table::{Table, amounts, figures, link, name, or_none, words};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
@@ -25,7 +26,12 @@ const PER: Kind = Kind::Choice(&[
 ]);
 
 const FIELDS: [Field<'static>; 8] = [
-    Field::needed("kind", "Kind", Kind::Words, "Such as VBR or VBM."),
+    Field::needed(
+        "kind",
+        "Kind",
+        Kind::Words,
+        "VBR: a price for each unit and time. NBM: a factor for uses with a value. All are in the glossary.",
+    ),
     Field::needed(
         "name",
         "Name",
@@ -76,7 +82,7 @@ async fn show(visit: Visit) -> Shown {
                 words("Value"),
                 words("Kind"),
                 figures("Rate"),
-                words("Per"),
+                words("Unit of the rate"),
                 words("Machine"),
                 words("From"),
                 words("Until (exclusive)"),
@@ -90,12 +96,74 @@ async fn show(visit: Visit) -> Shown {
             data: Some(route(Target::data)),
             next,
         }.show())
+        (kinds(&list.items))
         @if visit.may(Right::PriceThePast) {
             h2 { "What would last month have cost?" }
             p { a .button href=(visit.link(&["rates", "test"])) { "Try a rate" } }
         }
     };
     Ok(visit.page("Rates", &[], &content))
+}
+
+/// The kinds of rates, in words.
+const KINDS: &[(&str, &str)] = &[
+    ("VBR", "value-based resource: value × rate × time"),
+    (
+        "NBR",
+        "name-based resource: rate × time, for uses with this value",
+    ),
+    (
+        "MVBR",
+        "value-based resource of uses with another value: value × rate × time",
+    ),
+    ("VBU", "value-based usage: value × rate, once for a use"),
+    (
+        "NBU",
+        "name-based usage: rate, once for a use with this value",
+    ),
+    (
+        "VBM",
+        "value-based multiplier: the price is multiplied by value × rate",
+    ),
+    (
+        "NBM",
+        "name-based multiplier: the price of uses with this value is multiplied by the rate",
+    ),
+    (
+        "VBF",
+        "value-based fee: value × rate, after the multipliers",
+    ),
+    ("NBF", "name-based fee: rate, after the multipliers"),
+    ("MIN", "the least that a use costs"),
+    ("MAX", "the most that a use costs"),
+];
+
+fn kind(code: &str) -> &str {
+    let known = KINDS.iter().find(|(known, _)| *known == code);
+    known.map_or(code, |(_, words)| words)
+}
+
+/// What the codes in the table mean.
+fn kinds(rates: &[Rate]) -> Markup {
+    let is_used = |code: &str| rates.iter().any(|rate| rate.kind == code);
+    html! {
+        @for (code, words) in KINDS.iter().filter(|(code, _)| is_used(code)) {
+            p .small { strong { (code) ": " } (words) "." }
+        }
+    }
+}
+
+/// The unit of a rate: a factor has none.
+fn unit(unit: &str, rate: &Rate) -> String {
+    let of = match rate.kind.as_str() {
+        "VBM" | "NBM" => return "factor".to_owned(),
+        "VBR" | "MVBR" | "VBU" | "VBF" => format!(" for each of {}", rate.name),
+        _ => String::new(),
+    };
+    match rate.per.as_str() {
+        "" | "none" => format!("{unit}{of}"),
+        per => format!("{unit}{of} per {per}"),
+    }
 }
 
 fn cells(visit: &Visit, rate: &Rate) -> Vec<Markup> {
@@ -120,9 +188,9 @@ fn cells(visit: &Visit, rate: &Rate) -> Vec<Markup> {
         } else {
             &rate.instance
         }),
-        html! { (rate.kind) },
+        html! { abbr title=(kind(&rate.kind)) { (rate.kind) } },
         html! { (rate.rate) },
-        html! { (rate.per) },
+        html! { (unit(&visit.unit(), rate)) },
         name(rate.machine.as_deref().unwrap_or("all")),
         html! { (day(&rate.from)) },
         html! { (day(&rate.until)) },
@@ -168,8 +236,16 @@ async fn test(visit: Visit) -> Shown {
     Ok(page)
 }
 
+/// The rows of the table as JSON and CSV: the same entries, priced again.
+fn data(visit: &Visit) -> Target {
+    let names = FIELDS.iter().map(|field| field.name).chain(["zone"]);
+    names.fold(Target::data(&["rates", "test"]), |target, name| {
+        target.maybe(name, visit.parameter(name))
+    })
+}
+
 /// Asks for the price of the period with the entered rate.
-async fn replay(visit: &Visit) -> Result<RateTested, Failed> {
+pub(crate) async fn replay(visit: &Visit) -> Result<RateTested, Failed> {
     let text = |name: &str| visit.parameter(name).map(str::to_owned);
     let (from, to) = visit.zone().last_month(visit.present());
     let time = |name: &str, usual: String| {
@@ -198,10 +274,10 @@ fn result(visit: &Visit, projects: &Projects, answer: &RateTested) -> Markup {
     let Some(replay) = &answer.replay else {
         return html! {};
     };
-    let zone = visit.zone();
+    let period = period::words(visit, Some(&replay.from), Some(&replay.to));
     html! {
         @for warning in &answer.warnings { div .message { p { (said(warning)) } } }
-        h2 { (zone.time(&replay.from)) " to " (zone.time(&replay.to)) }
+        h2 { (capital(&period)) }
         dl .facts {
             dt { "Charges" } dd { (count(replay.total.charges)) }
             dt { "Billed (" (unit) ")" } dd { (amount(&replay.total.billed)) }
@@ -236,7 +312,7 @@ fn by_user(visit: &Visit, projects: &Projects, replay: &Replay, unit: &str) -> M
         ],
         rows: replay.rows.iter().map(row).collect(),
         empty: html! { p { "Nothing was charged in this period." } },
-        data: None,
+        data: Some(data(visit)),
         next: None,
     }
     .show()

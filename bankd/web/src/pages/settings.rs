@@ -92,15 +92,24 @@ fn table<'s>(caption: &str, items: impl Iterator<Item = &'s Setting>) -> Markup 
     .show()
 }
 
+/// A value. An empty text and an empty list are words.
+fn shown(text: &str) -> Markup {
+    match text {
+        "\"\"" | "" => html! { span .none { "(empty)" } },
+        "[]" | "{}" => html! { span .none { "none" } },
+        text => name(text),
+    }
+}
+
 fn row(one: &Setting) -> Vec<Markup> {
     let value = |text: &Option<String>| {
-        html! { @match text { Some(text) => (name(text)), None => span .none { "–" } } }
+        html! { @match text { Some(text) => (shown(text)), None => span .none { "–" } } }
     };
     let is_default = one.origin == "default";
     vec![
         html! { code { (one.name) } },
         value(&one.value),
-        html! { @match &one.pending { Some(text) => strong .flag { (name(text)) }, None => span .none { "–" } } },
+        html! { @match &one.pending { Some(text) => strong .flag { (shown(text)) }, None => span .none { "–" } } },
         html! { @if is_default { "default" } @else { strong { (one.origin) } } },
         html! { @if one.reload { "reload" } @else { "restart" } },
         html! { @if is_default { span .none { "–" } } @else { (value(&one.default)) } },

@@ -7,8 +7,9 @@ use maud::{Markup, html};
 
 use crate::page::Page;
 use crate::parts::amount::{amount, change, maybe, sum};
-use crate::parts::period;
+use crate::parts::sentence::capital;
 use crate::parts::table::{Table, amounts, figures, link, name, or_none, words};
+use crate::parts::{deed, period};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -48,16 +49,14 @@ async fn show(visit: Visit, Path(project): Path<String>) -> Shown {
         .maybe("from", visit.parameter("from"))
         .maybe("to", visit.parameter("to"));
     let next = list.next.as_deref().map(|next| own.with("after", next));
-    let zone = visit.zone();
-    let start = statement.from.as_deref().map(|from| zone.time(from));
+    let start = statement.from.as_deref().unwrap_or("the beginning");
     let sums_of = |part: &str| {
         let data = route(Target::data, &["statements"]);
         data.with("part", part)
     };
     let content = html! {
         p .lead {
-            "From " (start.unwrap_or_else(|| "the beginning".to_owned()))
-            " to " (zone.time(&statement.until)) " (exclusive)"
+            (capital(&period::words(&visit, Some(start), Some(&statement.until))))
             @if statement.closed { ", closed" }
         }
         (period::picker(&visit))
@@ -164,7 +163,7 @@ fn entries(
         let machine = line.machine.as_deref();
         vec![
             html! { (visit.zone().time(&line.at)) },
-            html! { (line.kind.replace('_', " ")) },
+            deed::cell(&line.kind),
             name(&line.account),
             html! { @if let Some(job) = &line.job {
                 (link(&visit.link(&["jobs", job]).maybe("machine", machine), job))

@@ -10,8 +10,8 @@ use crate::failed::Failed;
 use crate::order::{Order, nothing, transaction};
 use crate::page::Page;
 use crate::parts::amount::{change, is_zero};
+use crate::parts::deed;
 use crate::parts::form::{Field, Kind};
-use crate::parts::sentence::capital;
 use crate::parts::table::name;
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
@@ -77,7 +77,7 @@ async fn about(visit: &Visit, number: &str) -> Result<Markup, Failed> {
     let booked: Vec<_> = booked.collect();
     Ok(html! {
         dl .facts {
-            dt { "Kind" } dd { (capital(&one.op.replace('_', " "))) }
+            dt { "Kind" } dd { (deed::words(&one.op)) }
             dt { "Date" } dd { (visit.zone().time(&one.at_effective)) }
             dt { "By" } dd { (name(&one.actor)) }
             @if !booked.is_empty() {

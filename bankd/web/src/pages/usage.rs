@@ -59,6 +59,7 @@ async fn picture_alone(visit: Visit) -> Shown {
     let table: UsageTable = visit
         .get(over_time(&visit, &asked, of, Target::api))
         .await?;
+    let table = asked::until_now(&visit, table);
     let has_some = !is_zero(hours_of(of, &table.total));
     let section = drawn::over_time(&table, &measure(of, &table.unit)).ok();
     let section = section.filter(|_| has_some);
@@ -78,6 +79,7 @@ async fn show(visit: Visit) -> Shown {
     let table: UsageTable = visit
         .get(over_time(&visit, &asked, of, Target::api))
         .await?;
+    let table = asked::until_now(&visit, table);
     let choice = Choice {
         name: "of",
         label: "Figure",
@@ -271,10 +273,7 @@ fn listed(
     columns.push(amounts("Charged", &sums.unit));
     columns.push(figures("Share (%)"));
     Table {
-        caption: &format!(
-            "From {} to {} (exclusive)",
-            sums.shown_from, sums.shown_until
-        ),
+        caption: &asked.caption(visit),
         columns,
         rows: sums.sums.iter().map(row).collect(),
         empty: html! {

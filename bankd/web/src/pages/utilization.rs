@@ -166,10 +166,7 @@ fn listed(
         ]
     };
     Table {
-        caption: &format!(
-            "From {} to {} (exclusive)",
-            period.shown_from, period.shown_to
-        ),
+        caption: &asked.caption(visit),
         columns: vec![
             words("Machine"),
             amounts("Used", unit),

@@ -37,7 +37,8 @@ pub(crate) fn rows() -> Vec<Page> {
 /// The picture for other sites.
 async fn picture_alone(visit: Visit) -> Shown {
     let asked = Asked::of(&visit, BY)?;
-    let table: UsageTable = visit.get(over_time(&visit, &asked, Target::api)).await?;
+    let table = visit.get(over_time(&visit, &asked, Target::api)).await?;
+    let table = asked::until_now(&visit, table);
     let title = format!("Waiting time by {}", asked.by);
     embedded(&visit, &title, drawn::waiting(&table).as_ref())
 }
@@ -54,14 +55,15 @@ fn over_time(visit: &Visit, asked: &Asked, root: fn(&[&str]) -> Target) -> Targe
 async fn show(visit: Visit) -> Shown {
     let asked = Asked::of(&visit, BY)?;
     let data = asked.route(&visit, Target::data).with("part", "rows");
-    let table: UsageTable = visit.get(over_time(&visit, &asked, Target::api)).await?;
+    let table = visit.get(over_time(&visit, &asked, Target::api)).await?;
+    let table = asked::until_now(&visit, table);
     let deeper = deeper(&visit, asked.by).await?;
     let deeper = deeper.as_ref();
     let content = html! {
         (asked::filters(&visit, &asked, "waiting").await?)
         (period::with_choices(&visit, &asked.choices(&visit)))
         @if !table.sums.is_empty() { (drawing(&visit, deeper, &table, data.clone().with("every", asked.every))?) }
-        (listed(&asked, deeper, &table, data))
+        (listed(&visit, &asked, deeper, &table, data))
         @if !table.sums.is_empty() {
             p .small { strong { "Mean wait: " } "of the jobs whose record has the time of their submission. Others are counted
                 as started, and have no part in it." }
@@ -102,7 +104,13 @@ fn drawing(
     pictured(visit, "waiting", section, table, deeper, data)
 }
 
-fn listed(asked: &Asked, deeper: Option<&Target>, sums: &UsageTable, data: Target) -> Markup {
+fn listed(
+    visit: &Visit,
+    asked: &Asked,
+    deeper: Option<&Target>,
+    sums: &UsageTable,
+    data: Target,
+) -> Markup {
     let cells = |own: Markup, f: &UsageFigures| {
         vec![
             own,
@@ -121,10 +129,7 @@ fn listed(asked: &Asked, deeper: Option<&Target>, sums: &UsageTable, data: Targe
     };
     let total = cells(html! { "All" }, &sums.total);
     Table {
-        caption: &format!(
-            "From {} to {} (exclusive)",
-            sums.shown_from, sums.shown_until
-        ),
+        caption: &asked.caption(visit),
         columns: vec![
             words(asked.label()),
             figures("Jobs started"),

@@ -1,17 +1,21 @@
 //! What a page of usage is asked for by its address: a period in buckets, a grouping, and filters.
 
-use bank_api::text::parse_rfc3339;
+use bank_api::text::{format_rfc3339, parse_rfc3339};
+use bank_api::v1::UsageTable;
 use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 
-use super::period::Choice;
+use super::period::{self, Choice};
 use super::project::is_project;
+use super::sentence::capital;
 use super::share::codes;
 use super::table::link;
 use crate::failed::Failed;
 use crate::target::Target;
 use crate::visit::Visit;
 
+/// One hour, µs.
+const HOUR: i64 = 3_600_000_000;
 /// One day, µs.
 const DAY: i64 = 86_400_000_000;
 /// The period without a start in the address.
@@ -87,6 +91,11 @@ impl Asked {
         }
     }
 
+    /// The period as the caption of a table.
+    pub(crate) fn caption(&self, visit: &Visit) -> String {
+        capital(&period::words(visit, Some(&self.from), self.to.as_deref()))
+    }
+
     /// The route of usage with the period, the grouping and the filters.
     pub(crate) fn route(&self, visit: &Visit, root: fn(&[&str]) -> Target) -> Target {
         let target = root(&["report", "usage"])
@@ -144,6 +153,23 @@ impl Asked {
             },
         ]
     }
+}
+
+/// A usage table up to the moment of the page. The API counts whole hours, so that its last one is not over.
+pub(crate) fn until_now(visit: &Visit, mut table: UsageTable) -> UsageTable {
+    let now = visit.present();
+    let is_ahead = |time: &str| parse_rfc3339(time).is_some_and(|time| time > now);
+    let hour = now.saturating_add(HOUR);
+    if !parse_rfc3339(&table.until).is_some_and(|until| until > now && until <= hour) {
+        return table;
+    }
+    let shown = format_rfc3339(now);
+    let all = table.rows.iter_mut().chain(&mut table.sums);
+    for row in all.filter(|row| is_ahead(&row.bucket_until)) {
+        row.bucket_until.clone_from(&shown);
+    }
+    table.until = shown;
+    table
 }
 
 /// The word of a parameter.

@@ -1,5 +1,6 @@
 //! The period picker: start, exclusive end, and zone, all in the address.
 
+use bank_api::text::format_rfc3339;
 use maud::{Markup, html};
 
 use super::turn;
@@ -68,16 +69,26 @@ pub(crate) fn marked(visit: &Visit, wrong: &str) -> Markup {
     shown(visit, &["from", "to", "zone"], Some(wrong))
 }
 
-/// A period in words. Without both ends it is all time, without an end it is up to now.
+/// A period in words: one form for all pages. Without both ends it is all time, without an end it ends at the moment
+/// of the page.
 pub(crate) fn words(visit: &Visit, from: Option<&str>, to: Option<&str>) -> String {
     let zone = visit.zone();
-    let from = from.map(|from| zone.entered(from));
-    let to = to.map(|to| zone.entered(to));
-    match (from, to) {
-        (None, None) => "of all time".to_owned(),
-        (Some(from), None) => format!("from {from} until now"),
-        (None, Some(to)) => format!("until {to} (exclusive)"),
-        (Some(from), Some(to)) => format!("from {from} to {to} (exclusive)"),
+    // A moment of the ledger has parts of a second, which nobody enters.
+    let shown = |text: &str| {
+        let entered = zone.entered(text);
+        if entered == text {
+            zone.exact(text)
+        } else {
+            entered
+        }
+    };
+    let from = from.map(shown);
+    let has_end = to.is_some();
+    let to = to.map_or_else(|| zone.time(&format_rfc3339(visit.present())), shown);
+    match from {
+        None if !has_end => "of all time".to_owned(),
+        None => format!("from the beginning to {to} (exclusive)"),
+        Some(from) => format!("from {from} to {to} (exclusive)"),
     }
 }
 

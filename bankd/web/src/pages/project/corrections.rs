@@ -6,6 +6,7 @@ use maud::{Markup, html};
 use super::Place;
 use crate::failed::Failed;
 use crate::parts::amount::change;
+use crate::parts::deed;
 use crate::parts::table::{Table, amounts, link, name, or_none, prose, words};
 use crate::target::Target;
 
@@ -34,15 +35,17 @@ pub(super) async fn show(place: &Place<'_>) -> Result<Markup, Failed> {
             let target = visit.link(&["jobs", job]);
             link(&target.maybe("machine", row.machine.as_deref()), job)
         });
+        let reason = row.reason.as_deref();
+        let reason = reason.map(|reason| deed::reason(visit.zone(), reason));
         vec![
             link(&visit.link(&["transactions", &number]), &number),
             html! { (visit.zone().time(&row.at_effective)) },
-            html! { (row.kind.replace('_', " ")) },
+            deed::cell(&row.kind),
             name(&row.actor),
             job.unwrap_or_else(|| or_none(None)),
             or_none(row.user.as_deref()),
             change(&row.amount),
-            prose(row.reason.as_deref()),
+            prose(reason.as_deref()),
         ]
     };
     Ok(Table {
