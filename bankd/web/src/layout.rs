@@ -147,16 +147,16 @@ fn trail_of<'t>(
     place: Option<&'t Nav>,
     trail: &[(&'t str, Target)],
 ) -> Vec<(&'t str, Target)> {
-    let above = place.filter(|row| row.path != visit.path);
-    let is_there = |row: &&Nav| trail.first().is_some_and(|(word, _)| *word == row.word);
-    let above = above.filter(|row| !is_there(row)).map(|row| {
-        let segments: Vec<&str> = row
-            .path
-            .split('/')
-            .filter(|part| !part.is_empty())
-            .collect();
-        (row.word, visit.link(&segments))
+    let above = place.filter(|row| row.path != visit.path).map(|row| {
+        let segments = row.path.split('/').filter(|part| !part.is_empty());
+        (row.word, visit.link(&segments.collect::<Vec<_>>()))
     });
+    // A page may name the one above by its title.
+    let is_named = |own: &Target| {
+        let first = trail.first();
+        first.is_some_and(|(_, target)| target.as_str() == own.as_str())
+    };
+    let above = above.filter(|(_, own)| !is_named(own));
     above.into_iter().chain(trail.iter().cloned()).collect()
 }
 

@@ -21,8 +21,8 @@ const MORE: [&str; 9] = [
 
 /// Tables that no route of the API has: of sessions, and of answers to a calculation.
 const WITHOUT: [&str; 4] = [
-    "Sessions",
-    "Sessions of all people, the newest first",
+    "Signed in, the newest first",
+    "Signed-in people, the newest first",
     "By project and user",
     "How the price comes about",
 ];

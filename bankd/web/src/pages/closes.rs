@@ -131,7 +131,7 @@ fn table(visit: &Visit, items: &[Close], data: Target, next: Option<Target>) -> 
         ]
     };
     Table {
-        caption: "Periods",
+        caption: "The newest first",
         columns: vec![
             words("Until (exclusive)"),
             words("State"),

@@ -7,9 +7,9 @@ use maud::{Markup, html};
 use crate::failed::Failed;
 use crate::page::Page;
 use crate::parts::amount::amount;
-use crate::parts::period;
 use crate::parts::table::{Table, amounts, figures, link, name, or_none, words};
 use crate::parts::turn::{self, ONLY};
+use crate::parts::{filter, period};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -98,15 +98,9 @@ async fn show(visit: Visit) -> Shown {
     let caption = period::words(&visit, from.as_deref(), to.as_deref());
     let caption = format!("Jobs as they arrived, the newest first, {caption}");
     let content = html! {
-        form .period method="get" action="/jobs" {
-            @for (name, word) in NAMES {
-                label { span { (word) } input name=(name) value=(visit.parameter(name).unwrap_or_default())
-                    autocomplete="off" spellcheck="false"; }
-            }
-            (period::inputs(&visit, &["from", "to", "zone"], None))
+        (filter::form(&visit, &NAMES, &["from", "to", "zone"], &html! {
             @for choice in CHOICES { (chosen(&visit, choice)) }
-            button type="submit" { "Show" }
-        }
+        }))
         @if is_of_period || visit.parameter("period").is_some() {
             p .small { "A usage report counts the same jobs and recorded uses. A job without a charge is in no period." }
         }

@@ -57,10 +57,10 @@ async fn show(visit: Visit) -> Shown {
     let names = page.items.iter().filter_map(|row| row.project.as_deref());
     let projects = Projects::among(&visit, names).await?;
     let content = html! {
-        (filter::form(&visit, &FILTERS, &["from", "to", "zone"]))
+        (filter::form(&visit, &FILTERS, &["from", "to", "zone"], &html! {}))
         (entries(&visit, &projects, &page.items, route(Target::data), next))
         @if visit.may(Right::Verify) {
-            p .ways { a href=(visit.link(&["actors"])) { "Who did what" } " · " a href=(visit.link(&["proof"])) { "Can I prove it?" } }
+            p .ways { a href=(visit.link(&["actors"])) { "Who did what" } " · " a href=(visit.link(&["proof"])) { "Proof" } }
         }
     };
     Ok(visit.page("Journal", &[], &content))

@@ -213,10 +213,8 @@ fn table(
         rows: items.iter().map(row).collect(),
         empty: html! {
             p { "There is no " (kind.word()) " yet." }
-            p .small {
-                "A program needs one to use the bank over a network."
-                @if may { " " a href="#new" { "Create the first one" } " below." }
-            }
+            p .small { "A program needs one to use the bank over a network." }
+            @if may { p .small .ways { a href="#new" { "Create the first one" } " below." } }
         },
         data: Some(data),
         next,
@@ -284,7 +282,9 @@ fn created(visit: &Visit, kind: Credential, answer: &Value) -> axum::response::R
         @match secret {
             Some(secret) => {
                 div .message.good role="status" { p { "Created. Copy the secret now: it is shown once." } }
-                dl .facts { dt { "Id" } dd { (id) } dt { "Secret" } dd { code { (secret) } } }
+                dl .facts { dt { "Id" } dd { (id) } dt { "Secret" } dd {
+                    pre .secret tabindex="0" role="region" aria-label="Secret" { code { (secret) } }
+                } }
             }
             None => div .message { p { "This form was sent before. The secret was shown then, and is not shown again." } },
         }

@@ -139,7 +139,7 @@ fn table(visit: &Visit, items: &[Limit]) -> Markup {
         rows: items.iter().map(row).collect(),
         empty: html! {
             p { "There is no limit: everybody may move any amount that their role permits." }
-            @if may { p .small { a href="#set" { "Set the first one" } " below." } }
+            @if may { p .small .ways { a href="#set" { "Set the first one" } " below." } }
         },
         data: Some(Target::data(&["limits"])),
         next: None,

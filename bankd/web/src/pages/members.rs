@@ -73,12 +73,12 @@ async fn page(visit: &Visit, project: &str, failed: Option<&Failed>) -> Shown {
             @if is_adding { (refusal(visit, &FIELDS, failed)) } @else { (message(failed)) }
         }
         (Table {
-            caption: "Members",
+            caption: "Users and their roles",
             columns: vec![words("User"), words("Role"), words("State"), buttons("Change")],
             rows: list.items.iter().map(|member| cells(visit, &own, member, defaults)).collect(),
             empty: html! {
                 p { "No members yet. Only members may spend." }
-                p .small { a href="#add" { "Add the first one" } " below." }
+                p .small .ways { a href="#add" { "Add the first one" } " below." }
             },
             data: Some(route(Target::data)),
             next,

@@ -75,9 +75,9 @@ async fn show(visit: Visit) -> Shown {
     };
     let table = Table {
         caption: if all {
-            "Notices, the newest first"
+            "All, the newest first"
         } else {
-            "Open notices, the newest first"
+            "Open, the newest first"
         },
         columns: vec![
             words("When"),

@@ -32,11 +32,11 @@ async fn show(visit: Visit) -> Shown {
     let status: Status = visit.get(Target::api(&["status"])).await?;
     let sources: List<Source> = visit.get(Target::api(&["sources"])).await?;
     if sources.items.is_empty() && status.machines.is_empty() {
-        let content =
-            html! { (state(&visit, &status, &findings(&status, &[]), true)) (beginning(&visit)) };
-        return Ok(visit.page("Is every job being charged?", &[], &content));
+        let content = html! { (question()) (state(&visit, &status, &findings(&status, &[]), true)) (beginning(&visit)) };
+        return Ok(visit.page("Operations", &[], &content));
     }
     let content = html! {
+        (question())
         (state(&visit, &status, &findings(&status, &sources.items), false))
         (table_of_sources(&visit, &sources.items))
         (table_of_files(&sources.items))
@@ -46,7 +46,11 @@ async fn show(visit: Visit) -> Shown {
         (would_refuse(&visit).await?)
         (downtimes(&visit).await?)
     };
-    Ok(visit.page("Is every job being charged?", &[], &content))
+    Ok(visit.page("Operations", &[], &content))
+}
+
+fn question() -> Markup {
+    html! { p .lead { "Is every job being charged?" } }
 }
 
 /// A number of things with their word, such as `1 record` and `2 records`.

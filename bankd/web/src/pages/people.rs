@@ -6,6 +6,7 @@ use maud::{Markup, html};
 
 use crate::failed::Failed;
 use crate::page::Page;
+use crate::parts::filter;
 use crate::parts::form::{Field, Kind, fields, key, keyed, refusal, token};
 use crate::parts::sent::{self, next_key};
 use crate::parts::table::{Table, buttons, link, name, words};
@@ -70,12 +71,12 @@ async fn page(visit: &Visit, failed: Option<&Failed>) -> Shown {
     let own = visit.link(&["people"]).maybe("name", person);
     let next = list.next.as_deref().map(|next| own.with("after", next));
     let content = html! {
+        p .lead { "Who may do what?" }
         @if let Some((done, of)) = sent::about(visit) { (changed(visit, done, of).await?) }
         (sent::unnamed(visit))
         @if let Some(failed) = failed { (refusal(visit, &FIELDS, failed)) }
         form .period method="get" action="/people" {
-            label { span { "Login name" } input name="name" value=(person.unwrap_or_default()) autocomplete="off"
-                spellcheck="false"; }
+            (filter::field(visit, "name", "Login name"))
             button type="submit" { "Show" }
         }
         (table(visit, &list.items, route(Target::data), next))
@@ -83,7 +84,7 @@ async fn page(visit: &Visit, failed: Option<&Failed>) -> Shown {
             code { "access" } "), and to groups of the identity provider (" code { "web.oidc.groups" } ")." }
         @if visit.may(Right::ChangeAccess) { (form(visit, failed)) }
     };
-    Ok(visit.page("Who may do what?", &[], &content))
+    Ok(visit.page("People", &[], &content))
 }
 
 /// The roles of a person after a grant or a revocation.
@@ -146,7 +147,7 @@ fn table(visit: &Visit, items: &[RoleGrant], data: Target, next: Option<Target>)
                 Some(person) => p { (name(person)) " has no role of a grant or of a membership." },
                 None => p { "Nobody has a granted role." },
             }
-            @if may { p .small { a href="#grant" { "Grant a role" } " below." } }
+            @if may { p .small .ways { a href="#grant" { "Grant a role" } " below." } }
         },
         data: Some(data),
         next,

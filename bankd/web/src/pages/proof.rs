@@ -35,6 +35,7 @@ async fn page(visit: &Visit, failed: Option<&Failed>) -> Shown {
     let newest = Target::api(&["checkpoints"]).with("limit", "1");
     let newest: List<KeptCheckpoint> = visit.get(newest).await?;
     let content = html! {
+        p .lead { "Can I prove it?" }
         @if let Some(failed) = failed { (message(failed)) }
         (summary(visit, &last))
         @if last.state != "running" {
@@ -73,7 +74,7 @@ async fn page(visit: &Visit, failed: Option<&Failed>) -> Shown {
         }
         p .below { a href=(Target::data(&["verifications"])) { "JSON" } }
     };
-    let mut page = visit.page("Can I prove it?", &[], &content);
+    let mut page = visit.page("Proof", &[], &content);
     if last.state == "running" {
         // Progress without a script.
         let name = axum::http::HeaderName::from_static("refresh");

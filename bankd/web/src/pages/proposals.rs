@@ -34,17 +34,23 @@ pub(crate) fn rows() -> Vec<Page> {
 }
 
 async fn list(visit: Visit) -> Shown {
+    let all = visit.parameter("all");
+    let caption = all.map_or("Open", |_| "All, the newest first");
     let content = html! {
-        (table(&visit, visit.parameter("all")).await?)
-        @if visit.parameter("all").is_none() {
+        (table(&visit, caption, all).await?)
+        @if all.is_none() {
             p .ways { a href=(visit.link(&["proposals"]).with("all", "true")) { "Decided and expired ones too" } }
         }
     };
-    Ok(visit.page("Proposals", &[], &content))
+    Ok(visit.page("Proposals and requests", &[], &content))
 }
 
 /// The proposals in view, with buttons for the open ones.
-pub(crate) async fn table(visit: &Visit, all: Option<&str>) -> Result<Markup, Failed> {
+pub(crate) async fn table(
+    visit: &Visit,
+    caption: &str,
+    all: Option<&str>,
+) -> Result<Markup, Failed> {
     let route = |root: fn(&[&str]) -> Target| {
         let target = root(&["proposals"]).maybe("all", all.map(|_| "true"));
         target.maybe("after", visit.parameter("after"))
@@ -56,7 +62,7 @@ pub(crate) async fn table(visit: &Visit, all: Option<&str>) -> Result<Markup, Fa
         target.maybe("all", all)
     });
     Ok(Table {
-        caption: "Proposals and requests",
+        caption,
         columns: vec![
             words("Number"),
             words("What"),

@@ -98,8 +98,10 @@ async fn show(visit: Visit) -> Shown {
         }.show())
         (kinds(&list.items))
         @if visit.may(Right::PriceThePast) {
-            h2 { "What would last month have cost?" }
-            p { a .button href=(visit.link(&["rates", "test"])) { "Try a rate" } }
+            section .change {
+                h2 { "What would last month have cost?" }
+                p { a .button href=(visit.link(&["rates", "test"])) { "Try a rate" } }
+            }
         }
     };
     Ok(visit.page("Rates", &[], &content))

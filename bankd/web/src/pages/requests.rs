@@ -67,7 +67,7 @@ async fn list(visit: Visit) -> Shown {
         p .actions {
             (ask::buttons())
         }
-        (table(&visit, &list.items, "Your requests", Some(route(Target::data)), next))
+        (table(&visit, &list.items, "Yours, the newest first", Some(route(Target::data)), next))
         @if visit.may(Right::DecideProposals) {
             p .ways { a href=(visit.link(&["proposals"])) { "Requests of others, and proposals" } }
         }

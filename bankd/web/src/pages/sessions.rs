@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use crate::page::Page;
 use crate::parts::form::token;
 use crate::parts::sent;
-use crate::parts::table::{Table, buttons, name, words};
+use crate::parts::table::{Table, buttons, name, or_none, words};
 use crate::sign_in::with_cookie;
 use crate::visit::{Shown, Visit};
 
@@ -34,7 +34,7 @@ async fn show(visit: Visit) -> Shown {
         .iter()
         .map(|session| row(&visit, session, "/sessions/end"));
     let table = Table {
-        caption: "Sessions",
+        caption: "Signed in, the newest first",
         columns: vec![
             words("Began"),
             words("Last used"),
@@ -62,15 +62,12 @@ async fn show_all(visit: Visit) -> Shown {
     let rows = sessions.iter().map(|session| {
         let mut cells = vec![name(&session.name)];
         cells.extend(row(&visit, session, "/sessions/all/end"));
-        cells.push(name(if session.roles.is_empty() {
-            "–"
-        } else {
-            &session.roles
-        }));
+        let roles = Some(session.roles.as_str()).filter(|roles| !roles.is_empty());
+        cells.push(or_none(roles));
         cells
     });
     let table = Table {
-        caption: "Sessions of all people, the newest first",
+        caption: "Signed-in people, the newest first",
         columns: vec![
             words("Person"),
             words("Began"),
@@ -115,11 +112,6 @@ async fn end_any(visit: Visit) -> Shown {
 fn row(visit: &Visit, session: &WebSession, action: &str) -> Vec<Markup> {
     let zone = visit.zone();
     let is_own = session.id == visit.session.id;
-    let agent = if session.agent.is_empty() {
-        "–"
-    } else {
-        &session.agent
-    };
     vec![
         html! {
             (zone.of_seconds(session.created_s))
@@ -127,7 +119,7 @@ fn row(visit: &Visit, session: &WebSession, action: &str) -> Vec<Markup> {
         },
         html! { (zone.of_seconds(session.used_s)) },
         html! { (session.way) },
-        html! { span .prose { (agent) } },
+        html! { span title=(session.agent) { (browser(&session.agent)) } },
         html! {
             @if !is_own {
                 form method="post" action=(action) {
@@ -138,6 +130,37 @@ fn row(visit: &Visit, session: &WebSession, action: &str) -> Vec<Markup> {
             }
         },
     ]
+}
+
+/// Programs and systems as browsers name them, the ones that others name too last.
+const PROGRAMS: [(&str, &str); 5] = [
+    ("Edg/", "Edge"),
+    ("OPR/", "Opera"),
+    ("Firefox/", "Firefox"),
+    ("Chrome/", "Chrome"),
+    ("Safari/", "Safari"),
+];
+const SYSTEMS: [(&str, &str); 6] = [
+    ("Android", "Android"),
+    ("iPhone", "iPhone"),
+    ("iPad", "iPad"),
+    ("Windows", "Windows"),
+    ("Mac OS X", "macOS"),
+    ("Linux", "Linux"),
+];
+
+/// A browser by its name and its system. Other programs keep what they sent.
+fn browser(agent: &str) -> String {
+    let known = |names: &[(&str, &'static str)]| {
+        let found = names.iter().find(|(sent, _)| agent.contains(sent));
+        found.map(|(_, name)| *name)
+    };
+    match (known(&PROGRAMS), known(&SYSTEMS)) {
+        (Some(program), Some(system)) => format!("{program} on {system}"),
+        (Some(program), None) => program.to_owned(),
+        (None, _) if agent.is_empty() => "–".to_owned(),
+        (None, _) => agent.to_owned(),
+    }
 }
 
 async fn end(visit: Visit) -> Shown {
@@ -163,4 +186,31 @@ async fn sign_out(visit: Visit) -> Shown {
         .end(&services.writer, &[visit.session.id])
         .await;
     Ok(with_cookie(&visit.web, "", "/login"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::browser;
+
+    #[test]
+    fn browsers_have_their_names() {
+        for (agent, expected) in [
+            (
+                "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
+                "Firefox on Linux",
+            ),
+            (
+                "Mozilla/5.0 (Windows NT 10.0) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0 Safari/537.36 Edg/126.0",
+                "Edge on Windows",
+            ),
+            (
+                "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 Version/17.5 Safari/604.1",
+                "Safari on iPhone",
+            ),
+            ("curl/8.14.1", "curl/8.14.1"),
+            ("", "–"),
+        ] {
+            assert_eq!(browser(agent), expected);
+        }
+    }
 }

@@ -36,7 +36,7 @@ pub(crate) fn rows() -> Vec<Page> {
 async fn show(visit: Visit) -> Shown {
     // Questions that do not depend on each other are asked at once.
     let (proposals, expiring, negative, empty, unmapped, quarantine) = tokio::try_join!(
-        proposals::table(&visit, None),
+        proposals::table(&visit, "Proposals and requests", None),
         expiring(&visit),
         negative(&visit),
         empty(&visit),
@@ -44,10 +44,11 @@ async fn show(visit: Visit) -> Shown {
         of_intake(&visit, quarantine),
     )?;
     let content = html! {
+        p .lead { "What must I do today?" }
         p .actions { (money::links(&visit, None)) a .button href=(visit.link(&["closes"])) { "Closed periods" } }
         (proposals) (expiring) (negative) (empty) (unmapped) (quarantine)
     };
-    Ok(visit.page("What must I do today?", &[], &content))
+    Ok(visit.page("Today", &[], &content))
 }
 
 /// A section for those who may see the intake; empty for others.

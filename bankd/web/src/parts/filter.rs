@@ -6,17 +6,28 @@ use super::period;
 use crate::target::Target;
 use crate::visit::Visit;
 
-/// The form: a field for each name, then the fields of the period.
-pub(crate) fn form(visit: &Visit, filters: &[(&str, &str)], times: &[&str]) -> Markup {
+/// The form: a field for each name, then the fields of the period and `more` of the page.
+pub(crate) fn form(
+    visit: &Visit,
+    filters: &[(&str, &str)],
+    times: &[&str],
+    more: &Markup,
+) -> Markup {
     html! {
         form .period method="get" action=(visit.path) {
-            @for (name, word) in filters {
-                label { span { (word) } input name=(name) value=(visit.parameter(name).unwrap_or_default())
-                    autocomplete="off" spellcheck="false"; }
-            }
+            @for (name, word) in filters { (field(visit, name, word)) }
             (period::inputs(visit, times, None))
+            (more)
             button type="submit" { "Show" }
         }
+    }
+}
+
+/// One field. The style sheet leaves it out on paper while its placeholder is shown.
+pub(crate) fn field(visit: &Visit, name: &str, word: &str) -> Markup {
+    let value = visit.parameter(name).unwrap_or_default();
+    html! {
+        label { span { (word) } input name=(name) value=(value) placeholder=" " autocomplete="off" spellcheck="false"; }
     }
 }
 

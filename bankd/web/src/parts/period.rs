@@ -136,7 +136,7 @@ fn label(name: &str) -> &'static str {
 
 fn placeholder(name: &str) -> &'static str {
     match name {
-        "from" => "2026-10, -30d",
+        "from" => "e.g. -30d",
         "to" | "at" => "now",
         _ => "UTC",
     }

@@ -51,11 +51,17 @@ pub(super) fn everywhere(page: &mut Page<'_>, name: &str, findings: &mut Vec<Str
     page.resize(View::WIDE);
     page.printed();
     page.shot(&format!("{name}-print"));
-    let shown = "[...document.querySelectorAll('nav, button, .period, .below')]\
-         .filter(e => e.getClientRects().length).map(e => e.outerHTML.slice(0, 80)).join(' ')";
-    let shown = page.text(shown);
-    if !shown.is_empty() {
-        findings.push(format!("{name} on paper: {shown}"));
+    // No ways to go on, and no empty filters; but what is entered in the filters.
+    let odd = "(() => {
+        const isShown = e => e.getClientRects().length > 0;
+        const of = words => [...document.querySelectorAll(words)];
+        const shown = of('nav, button, .below, .period :placeholder-shown').filter(isShown);
+        const entered = of('.period input:not([type=hidden], :placeholder-shown)').filter(e => !e.closest('.change, .when'));
+        return [...shown, ...entered.filter(e => !isShown(e))].map(e => e.outerHTML.slice(0, 80)).join(' ');
+    })()";
+    let odd = page.text(odd);
+    if !odd.is_empty() {
+        findings.push(format!("{name} on paper: {odd}"));
     }
     page.resize(View::WIDE);
     for complaint in page.complaints() {
