@@ -242,7 +242,7 @@ fn ways_to_look(bank: &Bank) {
         "<title>Contributions and usage",
         "Shares of usage",
         "Utilisation",
-        "200%",
+        "200 %",
         "Over",
     ] {
         assert!(page.contains(message), "{message}: {page}");

@@ -260,7 +260,9 @@ impl<'q> Count<'q> {
         let zone = &self.question.zone;
         let running = self.question.running;
         let bucket = |bucket: Bucket| UtilisationBucket {
-            unfinished: running.is_some_and(|start| bucket.span.from() >= start),
+            // A part that a period cuts off before the present is over.
+            unfinished: bucket.span.to() >= self.now
+                && running.is_some_and(|start| bucket.span.from() >= start),
             from: json::time(bucket.span.from()),
             to: json::time(bucket.span.to()),
             shown_from: shown(bucket.span.from(), zone),
