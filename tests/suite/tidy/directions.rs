@@ -47,6 +47,7 @@ const DAEMON: &[(&str, &[&str])] = &[
     ("ingest", &[]),
     ("emit", &[]),
     ("nami", &[]),
+    ("cluster", &[]),
     ("config", &["ingest", "emit"]),
     ("store", &[]),
     ("ledger", &["config", "store"]),
@@ -247,10 +248,11 @@ fn test_hooks_are_in_no_release() {
 }
 
 /// Libraries with the crates of the daemon that may use them; `bankd` is the program itself.
-const LIBRARIES: [(&str, &[&str]); 4] = [
+const LIBRARIES: [(&str, &[&str]); 5] = [
     ("axum", &["http", "web"]),
     ("clap", &[]),
-    ("rustls", &["auditor", "ledger"]),
+    ("rustls", &["auditor", "cluster", "ledger"]),
+    ("tokio-postgres", &["cluster"]),
     ("tracing-subscriber", &["ledger"]),
 ];
 

@@ -1,0 +1,437 @@
+//! The log in memory, shared by the nodes of a simulation, with faults that a seed decides.
+//!
+//! It has no thread and no clock: the test moves its time ([`MemoryLog::advance`]), lets delayed statements arrive
+//! ([`MemoryLog::deliver`]) and replaces its primary ([`MemoryLog::fail_over`]). The same seed and the same calls
+//! give the same outcomes.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::log::{self, Appended, Entry, Lease, Log, LogError, NodeRow};
+
+/// How many of a thousand calls have which fault. A call has at most one.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Faults {
+    /// Nothing is sent: `Away`.
+    pub away: u32,
+    /// The change is made and durable, but the answer is lost: `Unknown`.
+    pub kept: u32,
+    /// The statement is lost after it was sent: `Unknown`.
+    pub lost: u32,
+    /// The entry is visible and not durable, as after a cancelled wait for a standby: `Unknown`.
+    pub weak: u32,
+    /// The statement arrives later, possibly after others: `Unknown`.
+    pub late: u32,
+    /// The change is made, and the same statement arrives once more later.
+    pub twice: u32,
+}
+
+impl Faults {
+    /// Each fault this many times in a thousand calls.
+    pub fn each(count: u32) -> Faults {
+        Faults {
+            away: count,
+            kept: count,
+            lost: count,
+            weak: count,
+            late: count,
+            twice: count,
+        }
+    }
+}
+
+/// One connection to the log in memory. [`MemoryLog::handle`] makes one for another node.
+pub struct MemoryLog {
+    shared: Arc<Mutex<Shared>>,
+    cut: bool,
+}
+
+struct Writer {
+    lease: Lease,
+    heir: Option<String>,
+    seen: u64,
+}
+
+struct Shared {
+    entries: BTreeMap<i64, Entry>,
+    durable: i64,
+    late: Vec<Entry>,
+    writer: Option<Writer>,
+    nodes: BTreeMap<String, (NodeRow, u64)>,
+    /// Milliseconds since the start.
+    now: u64,
+    faults: Faults,
+    chance: u64,
+}
+
+/// The fault of a call.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fault {
+    None,
+    Away,
+    Kept,
+    Lost,
+    Weak,
+    Late,
+    Twice,
+}
+
+impl MemoryLog {
+    /// An empty log.
+    pub fn new(seed: u64, faults: Faults) -> MemoryLog {
+        let shared = Shared {
+            entries: BTreeMap::new(),
+            durable: 0,
+            late: Vec::new(),
+            writer: None,
+            nodes: BTreeMap::new(),
+            now: 0,
+            faults,
+            chance: seed,
+        };
+        MemoryLog {
+            shared: Arc::new(Mutex::new(shared)),
+            cut: false,
+        }
+    }
+
+    /// A connection of another node to the same log.
+    #[must_use]
+    pub fn handle(&self) -> MemoryLog {
+        MemoryLog {
+            shared: Arc::clone(&self.shared),
+            cut: false,
+        }
+    }
+
+    /// Cuts the connection of this handle, or restores it: all its calls are `Away` meanwhile.
+    pub fn cut(&mut self, cut: bool) {
+        self.cut = cut;
+    }
+
+    /// Replaces the faults, for all nodes.
+    pub fn set_faults(&self, faults: Faults) {
+        self.lock().faults = faults;
+    }
+
+    /// Moves the clock of the log.
+    pub fn advance(&self, by: Duration) {
+        let by = u64::try_from(by.as_millis()).unwrap_or(u64::MAX);
+        let mut shared = self.lock();
+        shared.now = shared.now.saturating_add(by);
+    }
+
+    /// Lets all delayed statements arrive.
+    pub fn deliver(&self) {
+        let mut shared = self.lock();
+        while !shared.late.is_empty() {
+            shared.arrive();
+        }
+    }
+
+    /// A standby becomes the primary: entries that are not durable vanish, and delayed statements are lost.
+    pub fn fail_over(&self) {
+        let mut shared = self.lock();
+        let durable = shared.durable;
+        shared.entries.retain(|position, _| *position <= durable);
+        shared.late.clear();
+    }
+
+    /// All visible entries.
+    pub fn entries(&self) -> Vec<Entry> {
+        self.lock().entries.values().cloned().collect()
+    }
+
+    /// The position up to which entries are durable.
+    pub fn durable(&self) -> i64 {
+        self.lock().durable
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Shared> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The log for a call that reads.
+    fn reading(&self) -> Result<MutexGuard<'_, Shared>, LogError> {
+        let mut shared = self.lock();
+        if self.cut || shared.fault() == Fault::Away {
+            return Err(away());
+        }
+        Ok(shared)
+    }
+
+    /// Makes a change that is not an append.
+    fn writing<T>(&self, change: impl FnOnce(&mut Shared) -> T) -> Result<T, LogError> {
+        let mut shared = self.lock();
+        match shared.fault() {
+            _ if self.cut => Err(away()),
+            Fault::Away => Err(away()),
+            Fault::Lost | Fault::Late => Err(unknown()),
+            Fault::Kept | Fault::Weak => {
+                change(&mut shared);
+                Err(unknown())
+            }
+            Fault::None | Fault::Twice => Ok(change(&mut shared)),
+        }
+    }
+}
+
+fn away() -> LogError {
+    LogError::Away("the log in memory: not connected".to_owned())
+}
+
+fn unknown() -> LogError {
+    LogError::Unknown("the log in memory: no answer".to_owned())
+}
+
+impl Shared {
+    /// The next random number (SplitMix64).
+    fn random(&mut self) -> u64 {
+        self.chance = self.chance.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.chance;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// The fault of the next call. A delayed statement may arrive before it.
+    fn fault(&mut self) -> Fault {
+        if !self.late.is_empty() && self.random().is_multiple_of(4) {
+            self.arrive();
+        }
+        let mut drawn = self.random() % 1000;
+        let faults = self.faults;
+        for (fault, count) in [
+            (Fault::Away, faults.away),
+            (Fault::Kept, faults.kept),
+            (Fault::Lost, faults.lost),
+            (Fault::Weak, faults.weak),
+            (Fault::Late, faults.late),
+            (Fault::Twice, faults.twice),
+        ] {
+            let count = u64::from(count);
+            if drawn < count {
+                return fault;
+            }
+            drawn -= count;
+        }
+        Fault::None
+    }
+
+    /// The oldest delayed statement arrives. Half of the time its commit does not reach the standby.
+    fn arrive(&mut self) {
+        let entry = self.late.remove(0);
+        let position = entry.position;
+        let durable = self.random().is_multiple_of(2);
+        if self.land(entry) == Some(Appended::Done) && durable {
+            self.durable = self.durable.max(position);
+        }
+    }
+
+    fn last(&self) -> i64 {
+        self.entries.last_key_value().map_or(0, |(last, _)| *last)
+    }
+
+    /// Puts an entry into the log, where it is visible and not durable yet. None after a gap.
+    fn land(&mut self, entry: Entry) -> Option<Appended> {
+        let last = self.last();
+        if let Some(found) = self.entries.get(&entry.position) {
+            return Some(if found.batch == entry.batch {
+                Appended::Done
+            } else {
+                Appended::Taken
+            });
+        }
+        if entry.position <= last {
+            return Some(Appended::Taken);
+        }
+        if entry.position > last + 1 {
+            return None;
+        }
+        self.entries.insert(entry.position, entry);
+        Some(Appended::Done)
+    }
+
+    /// The lease, if this node has it with this epoch.
+    fn held(&mut self, node: &str, epoch: i64) -> Option<&mut Writer> {
+        let writer = self.writer.as_mut()?;
+        (writer.lease.node == node && writer.lease.epoch == epoch).then_some(writer)
+    }
+
+    fn take(&mut self, node: &str, address: &str, ttl: u64) -> Option<Lease> {
+        let now = self.now;
+        let mut lease = Lease {
+            epoch: 1,
+            node: node.to_owned(),
+            address: address.to_owned(),
+            durable: 0,
+            age_ms: 0,
+        };
+        if let Some(writer) = &self.writer {
+            let own = writer.lease.node == node;
+            let heir = writer.heir.as_deref();
+            let free = writer.lease.node.is_empty() && heir.is_none_or(|heir| heir == node);
+            if !(own || free || now.saturating_sub(writer.seen) > ttl) {
+                return None;
+            }
+            lease.epoch = writer.lease.epoch + 1;
+            lease.durable = writer.lease.durable;
+        }
+        self.writer = Some(Writer {
+            lease: lease.clone(),
+            heir: None,
+            seen: now,
+        });
+        Some(lease)
+    }
+}
+
+/// Milliseconds from one moment to another.
+fn age(now: u64, seen: u64) -> i64 {
+    i64::try_from(now.saturating_sub(seen)).unwrap_or(i64::MAX)
+}
+
+impl Log for MemoryLog {
+    fn append(&mut self, entry: &Entry) -> Result<Appended, LogError> {
+        log::check(entry)?;
+        let mut shared = self.lock();
+        let fault = shared.fault();
+        match fault {
+            _ if self.cut => return Err(away()),
+            Fault::Away => return Err(away()),
+            Fault::Lost => return Err(unknown()),
+            Fault::Late => {
+                shared.late.push(entry.clone());
+                return Err(unknown());
+            }
+            Fault::Twice => shared.late.push(entry.clone()),
+            Fault::None | Fault::Kept | Fault::Weak => {}
+        }
+        let last = shared.last();
+        let landed = shared.land(entry.clone());
+        if landed == Some(Appended::Done) && fault != Fault::Weak {
+            shared.durable = shared.durable.max(entry.position);
+        }
+        if matches!(fault, Fault::Kept | Fault::Weak) {
+            return Err(unknown());
+        }
+        landed.ok_or_else(|| log::gap(entry.position, last))
+    }
+
+    fn find(&mut self, position: i64) -> Result<Option<Entry>, LogError> {
+        Ok(self.reading()?.entries.get(&position).cloned())
+    }
+
+    fn read(&mut self, from: i64, bytes: usize) -> Result<Vec<Entry>, LogError> {
+        let shared = self.reading()?;
+        let mut all = Vec::new();
+        let mut total = 0_usize;
+        for (position, entry) in shared.entries.range(from..) {
+            if all.is_empty() && *position != from {
+                return Err(log::trimmed(from, *position));
+            }
+            if !all.is_empty() && total >= bytes {
+                break;
+            }
+            total = total.saturating_add(entry.body.len());
+            all.push(entry.clone());
+        }
+        Ok(all)
+    }
+
+    fn last(&mut self) -> Result<i64, LogError> {
+        Ok(self.reading()?.last())
+    }
+
+    fn first(&mut self) -> Result<i64, LogError> {
+        let shared = self.reading()?;
+        Ok(shared
+            .entries
+            .first_key_value()
+            .map_or(1, |(first, _)| *first))
+    }
+
+    fn lease(&mut self) -> Result<Option<Lease>, LogError> {
+        let shared = self.reading()?;
+        Ok(shared.writer.as_ref().map(|writer| Lease {
+            age_ms: age(shared.now, writer.seen),
+            ..writer.lease.clone()
+        }))
+    }
+
+    fn take(
+        &mut self,
+        node: &str,
+        address: &str,
+        ttl: Duration,
+    ) -> Result<Option<Lease>, LogError> {
+        if node.is_empty() {
+            return Err(LogError::Wrong("the name of the node is empty".to_owned()));
+        }
+        let ttl = u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
+        self.writing(|shared| shared.take(node, address, ttl))
+    }
+
+    fn renew(&mut self, node: &str, epoch: i64, durable: i64) -> Result<bool, LogError> {
+        self.writing(|shared| {
+            let now = shared.now;
+            shared.held(node, epoch).is_some_and(|writer| {
+                writer.seen = now;
+                writer.lease.durable = writer.lease.durable.max(durable);
+                true
+            })
+        })
+    }
+
+    fn hand_over(&mut self, node: &str, epoch: i64, to: Option<&str>) -> Result<bool, LogError> {
+        self.writing(|shared| {
+            let now = shared.now;
+            shared.held(node, epoch).is_some_and(|writer| {
+                writer.seen = now;
+                writer.lease.node.clear();
+                writer.lease.address.clear();
+                writer.heir = to.map(str::to_owned);
+                true
+            })
+        })
+    }
+
+    fn report(&mut self, row: &NodeRow) -> Result<(), LogError> {
+        self.writing(|shared| {
+            let stored = (row.clone(), shared.now);
+            shared.nodes.insert(row.node.clone(), stored);
+        })
+    }
+
+    fn nodes(&mut self) -> Result<Vec<NodeRow>, LogError> {
+        let shared = self.reading()?;
+        let now = shared.now;
+        let row = |(row, seen): &(NodeRow, u64)| NodeRow {
+            age_ms: age(now, *seen),
+            ..row.clone()
+        };
+        Ok(shared.nodes.values().map(row).collect())
+    }
+
+    fn leave(&mut self, node: &str) -> Result<(), LogError> {
+        self.writing(|shared| {
+            shared.nodes.remove(node);
+        })
+    }
+
+    fn trim(&mut self, below: i64) -> Result<u64, LogError> {
+        self.writing(|shared| {
+            let kept = shared.entries.split_off(&below.min(shared.last()));
+            let gone = std::mem::replace(&mut shared.entries, kept);
+            u64::try_from(gone.len()).unwrap_or(u64::MAX)
+        })
+    }
+
+    fn warnings(&mut self) -> Result<Vec<String>, LogError> {
+        self.reading().map(|_| Vec::new())
+    }
+}
