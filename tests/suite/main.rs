@@ -11,6 +11,7 @@ mod attention;
 mod auditor;
 mod auth;
 mod cli;
+mod cluster;
 mod collect;
 mod export;
 mod follow;

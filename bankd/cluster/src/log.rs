@@ -12,8 +12,9 @@
 //! - [`LogError::Unknown`]: the connection was lost after the entry was sent, or the engine stopped waiting for
 //!   its standby. The entry may be in the log, it may be visible without being durable, and it may still
 //!   arrive. See [`settle`](crate::settle::settle).
-//! - [`LogError::Away`]: the entry is not in the log and will not arrive: nothing was sent, or the engine
-//!   rolled the statement back.
+//! - [`LogError::Away`]: this append did not and will not add the entry: nothing was sent, or the engine
+//!   rolled the statement back. This holds for the call that returns it: after an `Unknown` of the same entry,
+//!   an `Away` of a repeated append leaves the outcome unknown.
 //! - [`LogError::Wrong`]: the configuration must be corrected first.
 //!
 //! # Durable entries

@@ -4,6 +4,7 @@
 //! ([`MemoryLog::deliver`]) and replaces its primary ([`MemoryLog::fail_over`]). The same seed and the same calls
 //! give the same outcomes.
 
+mod shared;
 #[cfg(test)]
 mod tests;
 
@@ -11,6 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use self::shared::{Fault, Shared};
 use crate::log::{self, Appended, Entry, Lease, Log, LogError, NodeRow};
 
 /// How many of a thousand calls have which fault. A call has at most one.
@@ -48,36 +50,6 @@ impl Faults {
 pub struct MemoryLog {
     shared: Arc<Mutex<Shared>>,
     cut: bool,
-}
-
-struct Writer {
-    lease: Lease,
-    heir: Option<String>,
-    seen: u64,
-}
-
-struct Shared {
-    entries: BTreeMap<i64, Entry>,
-    durable: i64,
-    late: Vec<Entry>,
-    writer: Option<Writer>,
-    nodes: BTreeMap<String, (NodeRow, u64)>,
-    /// Milliseconds since the start.
-    now: u64,
-    faults: Faults,
-    chance: u64,
-}
-
-/// The fault of a call.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Fault {
-    None,
-    Away,
-    Kept,
-    Lost,
-    Weak,
-    Late,
-    Twice,
 }
 
 impl MemoryLog {
@@ -186,108 +158,6 @@ fn away() -> LogError {
 
 fn unknown() -> LogError {
     LogError::Unknown("the log in memory: no answer".to_owned())
-}
-
-impl Shared {
-    /// The next random number (SplitMix64).
-    fn random(&mut self) -> u64 {
-        self.chance = self.chance.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.chance;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// The fault of the next call. A delayed statement may arrive before it.
-    fn fault(&mut self) -> Fault {
-        if !self.late.is_empty() && self.random().is_multiple_of(4) {
-            self.arrive();
-        }
-        let mut drawn = self.random() % 1000;
-        let faults = self.faults;
-        for (fault, count) in [
-            (Fault::Away, faults.away),
-            (Fault::Kept, faults.kept),
-            (Fault::Lost, faults.lost),
-            (Fault::Weak, faults.weak),
-            (Fault::Late, faults.late),
-            (Fault::Twice, faults.twice),
-        ] {
-            let count = u64::from(count);
-            if drawn < count {
-                return fault;
-            }
-            drawn -= count;
-        }
-        Fault::None
-    }
-
-    /// The oldest delayed statement arrives. Half of the time its commit does not reach the standby.
-    fn arrive(&mut self) {
-        let entry = self.late.remove(0);
-        let position = entry.position;
-        let durable = self.random().is_multiple_of(2);
-        if self.land(entry) == Some(Appended::Done) && durable {
-            self.durable = self.durable.max(position);
-        }
-    }
-
-    fn last(&self) -> i64 {
-        self.entries.last_key_value().map_or(0, |(last, _)| *last)
-    }
-
-    /// Puts an entry into the log, where it is visible and not durable yet. None after a gap.
-    fn land(&mut self, entry: Entry) -> Option<Appended> {
-        let last = self.last();
-        if let Some(found) = self.entries.get(&entry.position) {
-            return Some(if found.batch == entry.batch {
-                Appended::Done
-            } else {
-                Appended::Taken
-            });
-        }
-        if entry.position <= last {
-            return Some(Appended::Taken);
-        }
-        if entry.position > last + 1 {
-            return None;
-        }
-        self.entries.insert(entry.position, entry);
-        Some(Appended::Done)
-    }
-
-    /// The lease, if this node has it with this epoch.
-    fn held(&mut self, node: &str, epoch: i64) -> Option<&mut Writer> {
-        let writer = self.writer.as_mut()?;
-        (writer.lease.node == node && writer.lease.epoch == epoch).then_some(writer)
-    }
-
-    fn take(&mut self, node: &str, address: &str, ttl: u64) -> Option<Lease> {
-        let now = self.now;
-        let mut lease = Lease {
-            epoch: 1,
-            node: node.to_owned(),
-            address: address.to_owned(),
-            durable: 0,
-            age_ms: 0,
-        };
-        if let Some(writer) = &self.writer {
-            let own = writer.lease.node == node;
-            let heir = writer.heir.as_deref();
-            let free = writer.lease.node.is_empty() && heir.is_none_or(|heir| heir == node);
-            if !(own || free || now.saturating_sub(writer.seen) > ttl) {
-                return None;
-            }
-            lease.epoch = writer.lease.epoch + 1;
-            lease.durable = writer.lease.durable;
-        }
-        self.writer = Some(Writer {
-            lease: lease.clone(),
-            heir: None,
-            seen: now,
-        });
-        Some(lease)
-    }
 }
 
 /// Milliseconds from one moment to another.

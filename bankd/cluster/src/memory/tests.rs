@@ -103,7 +103,7 @@ fn an_unknown_outcome_is_settled() {
             continue;
         }
         log.lock().late = late;
-        assert_eq!(other.append(&entry(1, 6)).is_ok(), true);
+        assert!(other.append(&entry(1, 6)).is_ok());
         log.deliver();
         let found = log.find(1).unwrap().unwrap().batch == entry(1, 5).batch;
         let expected = if found { Settled::Done } else { Settled::Taken };
@@ -239,17 +239,16 @@ fn nodes_that_keep_the_contract_lose_nothing() {
                 5..25 => log.advance(Duration::from_millis(800)),
                 25..30 => log.deliver(),
                 30..40 => node.log.cut(drawn.is_multiple_of(5)),
-                _ => match node.epoch {
-                    Some(epoch) => {
+                _ => {
+                    if let Some(epoch) = node.epoch {
                         answered.extend(node.write(epoch, seed * 1000 + step));
                         let durable = node.next() - 1;
                         let _ = node.log.renew(&node.name, epoch, durable);
-                    }
-                    None => {
+                    } else {
                         let _ = node.follow();
                         let _ = node.candidate();
                     }
-                },
+                }
             }
         }
         log.fail_over();

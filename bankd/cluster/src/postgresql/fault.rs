@@ -33,7 +33,7 @@ pub(super) fn of(error: &Error, kind: Kind, server: &str) -> (LogError, bool) {
         // A value that does not fit its column is no loss of the connection.
         let local = error
             .source()
-            .is_some_and(|source| source.is::<tokio_postgres::types::WrongType>());
+            .is_some_and(<dyn std::error::Error>::is::<tokio_postgres::types::WrongType>);
         if local {
             return (LogError::Wrong(text), true);
         }

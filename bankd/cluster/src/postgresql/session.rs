@@ -17,7 +17,9 @@ use crate::log::LogError;
 /// The longest time for a connection, with TLS, authentication and settings.
 const CONNECT: Duration = Duration::from_secs(2);
 
-/// The settings of each connection. The server ends a statement before the client stops waiting for it.
+/// The settings of each connection. The server ends a statement before the client stops waiting for it, except in
+/// a commit that waits for a standby: this wait goes on in the server after the client has gone, and the row becomes
+/// visible when the standby has it.
 const SETTINGS: &str = "SET statement_timeout = 2000; SET lock_timeout = 2000; SET default_transaction_isolation = 'read committed'; \
      SET default_transaction_read_only = off; SET idle_in_transaction_session_timeout = 10000";
 

@@ -1,0 +1,4 @@
+//! A bank on several machines.
+
+mod log;
+mod server;
