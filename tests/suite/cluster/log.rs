@@ -131,7 +131,7 @@ fn the_lease_and_the_nodes_of_a_log() {
     assert_eq!(a.renew("a", 1, 5), Ok(false));
     assert_eq!(b.hand_over("b", 2, Some("a")), Ok(true));
     assert_eq!(b.renew("b", 2, 5), Ok(false));
-    let long = Duration::from_secs(60);
+    let long = Duration::from_mins(1);
     assert_eq!(b.take("b", "b:1", long), Ok(None));
     assert_eq!(a.take("a", "a:1", long).unwrap().unwrap().epoch, 3);
     assert_eq!(a.hand_over("a", 3, None), Ok(true));

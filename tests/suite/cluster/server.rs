@@ -194,7 +194,7 @@ impl Link {
 }
 
 fn forward(mut from: TcpStream, mut to: TcpStream, hangs: &AtomicBool) {
-    let mut bytes = [0; 65536];
+    let mut bytes = [0_u8; 8192];
     while let Ok(count @ 1..) = from.read(&mut bytes) {
         // Bytes of a hanging link are lost, and its connections are never used again.
         if hangs.load(Ordering::SeqCst) {
