@@ -25,6 +25,7 @@ mod access;
 mod admin;
 mod attention;
 mod batch;
+mod cluster;
 mod collect;
 mod correction;
 mod cycle;
@@ -80,6 +81,7 @@ pub use attention::{
 pub use batch::{
     BATCH_COMMANDS_MAX, BatchAnswer, BatchCommand, BatchDone, BatchLine, BatchLines, NewBatch,
 };
+pub use cluster::*;
 pub use collect::{CollectBatch, CollectRound, CollectState, CollectStatus, CollectStream};
 pub use correction::{
     AccountAfter, Correction, CorrectionPart, NewAdjustment, NewRefund, NewReversal, NewSettlement,

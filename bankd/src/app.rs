@@ -222,9 +222,21 @@ async fn tick(
     };
     let mut until_prune = 0;
     let mut kept_uses = services.keys.uses();
+    let mut keys_of = services.writer.directory();
     loop {
         tokio::select! {
             _ = interval.tick() => {
+                if services.writer.cluster().is_some() {
+                    // Keys of other nodes come and go with the entries of the log.
+                    let directory = services.writer.directory();
+                    if !Arc::ptr_eq(&directory, &keys_of) {
+                        services.keys.reload(&directory);
+                        keys_of = directory;
+                    }
+                }
+                if !services.writer.is_writing() {
+                    continue;
+                }
                 if services.writer.look().await.is_err() {
                     tracing::debug!("boundaries are left for the next command");
                 }

@@ -3,6 +3,7 @@
 //! An error is one line, `bankd: what: why`. A hint, if there is one, is on a second line. Exit
 //! codes are those of `bank` (decisions.md 24).
 
+mod cluster;
 mod proof;
 mod rollup;
 
@@ -68,6 +69,11 @@ enum Commands {
     Rollup {
         #[command(subcommand)]
         command: rollup::RollupCommands,
+    },
+    /// Make a bank a node of a cluster; show and change the cluster
+    Cluster {
+        #[command(subcommand)]
+        command: cluster::ClusterCommands,
     },
     /// Back up a bank, running or not, into a directory
     Backup(BackupArgs),
@@ -204,6 +210,7 @@ fn execute(command: &Commands) -> Result<u8, Failure> {
         Commands::Checkpoint(args) => proof::checkpoint(args),
         Commands::CheckpointKey { command } => proof::key(command),
         Commands::Rollup { command } => rollup::run(command),
+        Commands::Cluster { command } => cluster::run(command),
         Commands::Backup(args) => {
             let dir = DataDir::new(&args.data);
             exists(&dir)?;
@@ -343,6 +350,9 @@ mod tests {
             ("bankd import sge a --data d --dry-run", false),
             ("bankd import sge a --dry-run --source s", false),
             ("bankd import shell a --dry-run", false),
+            ("bankd cluster init --data x", true),
+            ("bankd cluster promote", false),
+            ("bankd cluster trim --keep 0", false),
             ("bankd config show", true),
             ("bankd config check --data x", true),
             ("bankd", false),

@@ -105,6 +105,9 @@ pub struct Status {
     /// Whether the daemon has a key to sign checkpoints with. Present for people who may verify the bank.
     #[serde(default)]
     pub signs_checkpoints: bool,
+    /// The cluster; `null` for a bank on a single machine.
+    #[serde(default)]
+    pub cluster: Option<super::ClusterStatus>,
     /// Requests refused by the limits of clients.
     #[serde(default)]
     pub limited: Limited,

@@ -43,6 +43,7 @@ fn values(line: &str) -> usize {
 
 fn screen(status: &Status, now_us: i64) -> String {
     let mut out = headline(status);
+    out.push_str(&cluster(status));
     out.push_str(&modes(status));
     out.push_str(&work(status));
     out.push_str(&times(status, now_us));
@@ -77,6 +78,40 @@ fn headline(status: &Status) -> String {
         status.sqlite_version,
         count(status.journal_entries),
     )
+}
+
+/// What this node does in its cluster, and how far the others are.
+fn cluster(status: &Status) -> String {
+    let Some(own) = &status.cluster else {
+        return String::new();
+    };
+    let role = match own.role.as_str() {
+        "stopped" => alarming("stopped !"),
+        role => role.to_owned(),
+    };
+    let writer = match (&own.writer, own.role.as_str()) {
+        (_, "writer") => format!("   epoch {}", own.epoch),
+        (Some(writer), _) => format!("   writer {writer}, epoch {}", own.epoch),
+        (None, _) => format!("   {}", alarming("no writer !")),
+    };
+    let mut out = format!(
+        "node           {} {role}   position {}{writer}\n",
+        own.node,
+        count(own.position)
+    );
+    for node in own.nodes.iter().filter(|node| node.node != own.node) {
+        let seen = when::span(node.age_ms / 1000);
+        let position = count(node.position);
+        let _ = writeln!(
+            out,
+            "node           {}   position {position}   seen {seen} ago",
+            node.node
+        );
+    }
+    if let Some(error) = &own.error {
+        let _ = writeln!(out, "log            {}", alarming(&format!("{error} !")));
+    }
+    out
 }
 
 /// What each machine's work is to the bank.

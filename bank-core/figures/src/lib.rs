@@ -18,3 +18,4 @@ pub mod priority;
 pub mod records;
 pub mod reserved;
 pub mod rollup;
+pub mod sizes;

@@ -289,6 +289,8 @@ fn dropped(error: SubmitError) -> Dropped {
         SubmitError::Full => DISK_FULL,
         SubmitError::Failed | SubmitError::Alone | SubmitError::Undone => "the store failed",
         SubmitError::Stopped => "stopping",
+        SubmitError::Elsewhere => "another node writes",
+        SubmitError::NoLog => "the log cannot be reached",
     })
 }
 

@@ -7,12 +7,15 @@
 //! Start at [`log`] for the contract, then [`settle`] for unknown outcomes. [`postgresql`] keeps the log in
 //! `PostgreSQL`; with the feature `simulation`, `memory` keeps it in memory, with faults, for tests.
 
+mod boxed;
 pub mod log;
 #[cfg(any(test, feature = "simulation"))]
 pub mod memory;
+pub mod node;
 pub mod postgresql;
 pub mod settle;
 
 pub use log::{Appended, BODY_MAX, Entry, Lease, Log, LogError, NodeRow};
+pub use node::{Committed, Fault, Followed, Machine, Node, Position};
 pub use postgresql::{PostgresLog, Settings};
 pub use settle::{Settled, secure_last, settle};

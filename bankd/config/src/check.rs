@@ -57,6 +57,7 @@ impl Config {
         self.auditor.check()?;
         self.gold.check()?;
         self.partners.check()?;
+        self.cluster.check()?;
         self.web.check()
     }
 }

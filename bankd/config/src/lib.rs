@@ -15,6 +15,7 @@ mod auth;
 mod backup;
 mod check;
 mod checkpoint;
+mod cluster;
 mod deliver;
 mod export;
 pub mod follow;
@@ -51,6 +52,7 @@ pub use auditor_tls::{AuditorAccess, AuditorMetrics, AuditorTls, EVERYBODY};
 pub use auth::Auth;
 pub use backup::Backup;
 pub use checkpoint::Checkpoint;
+pub use cluster::Cluster;
 pub use deliver::{DELIVERS_MAX, Deliver, DeliverWord, WebAddress, is_address};
 pub use export::Export;
 pub use follow::{FOLLOWS_MAX, Follow};
@@ -136,6 +138,8 @@ pub struct Config {
     pub auditor: Auditor,
     /// Connections to partner banks.
     pub partners: PartnerLinks,
+    /// A bank on several machines.
+    pub cluster: Cluster,
     /// The web pages.
     pub web: Web,
 }

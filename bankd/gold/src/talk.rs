@@ -223,6 +223,7 @@ impl From<SubmitError> for Fault {
         match error {
             SubmitError::Busy => Fault::new("busy", "too many commands wait"),
             SubmitError::Stopped => Fault::new("busy", "the bank is stopping"),
+            SubmitError::Elsewhere | SubmitError::NoLog => Fault::new("busy", error.to_string()),
             SubmitError::Full => Fault::new("disk_full", "the disk of the bank is full"),
             SubmitError::Failed | SubmitError::Alone | SubmitError::Undone => {
                 Fault::new("internal", "the command could not be written")

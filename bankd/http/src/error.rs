@@ -99,6 +99,7 @@ impl From<SubmitError> for Failure {
             SubmitError::Failed => Self::new("internal", "the command could not be written"),
             SubmitError::Alone => Self::new("bad_request", ALONE),
             SubmitError::Undone => Self::new("undone", UNDONE),
+            SubmitError::Elsewhere | SubmitError::NoLog => Self::new("busy", error.to_string()),
         }
     }
 }
@@ -193,6 +194,8 @@ mod tests {
             (SubmitError::Failed, 500),
             (SubmitError::Alone, 400),
             (SubmitError::Undone, 409),
+            (SubmitError::Elsewhere, 503),
+            (SubmitError::NoLog, 503),
         ] {
             let response = Failure::from(error).into_response();
             assert_eq!(response.status().as_u16(), status);

@@ -28,6 +28,7 @@ use tokio::sync::Semaphore;
 use super::answer::{line_answer, respond};
 use super::auth::{self, Arrived, Authenticated, Peer, SignedIn, Signer};
 use super::error::{self, Failure};
+use super::forward;
 use super::log;
 use super::view_as;
 
@@ -35,6 +36,8 @@ use super::view_as;
 const BODY_TIME: Duration = Duration::from_secs(10);
 /// Longest path and query, in bytes.
 const MAX_TARGET: usize = 8 << 10;
+/// A plain quote writes nothing, and is decided by the writer all the same.
+const QUOTES: &str = "/api/v1/quotes";
 /// Longest id of a request that a caller may choose.
 const MAX_REQUEST_ID: usize = 64;
 
@@ -85,12 +88,9 @@ async fn pass(
     let services = &frame.services;
     let nami = parts.uri.path().starts_with("/nami/");
     let fail = |code: &str, detail: &str| problem(nami, code, detail);
-    let target = parts.uri.path_and_query();
-    if target.is_some_and(|target| target.as_str().len() > MAX_TARGET) {
-        return (
-            fail("too_large", "path and query are longer than 8 KiB"),
-            None,
-        );
+    if is_too_long(&parts) {
+        let text = "path and query are longer than 8 KiB";
+        return (fail("too_large", text), None);
     }
     let body = match arrived(services, nami, &parts, body, line).await {
         Ok(body) => body,
@@ -111,8 +111,8 @@ async fn pass(
             line.called_by(key);
             if condition == Condition::IdempotencyKeyRequired && !(frame.has_row)(&parts) {
                 // Without a route nothing is written: the request is refused without authentication.
-                let refused = next.run(Request::from_parts(parts, Body::empty())).await;
-                return (refused, signer);
+                let bare = Request::from_parts(parts, Body::empty());
+                return (next.run(bare).await, signer);
             }
             return (fail(condition.code(), &condition.detail()), signer);
         }
@@ -123,6 +123,9 @@ async fn pass(
         Ok(under_way) => under_way,
         Err(response) => return (*response, signer),
     };
+    if let Some(answer) = elsewhere(services, &parts, &body, line).await {
+        return answer;
+    }
     // After authentication only: unknown senders must not use the capacity of known ones.
     let Ok(_slot) = slots(services, line.peer()).try_acquire() else {
         return (fail("busy", "too many requests at once"), signer);
@@ -144,6 +147,41 @@ async fn pass(
         return (auth::unauthorized(), None);
     }
     (response, signer)
+}
+
+fn is_too_long(parts: &Parts) -> bool {
+    let target = parts.uri.path_and_query();
+    target.is_some_and(|target| target.as_str().len() > MAX_TARGET)
+}
+
+/// The answer of the writer to a request that writes, in a node of a cluster that does not.
+async fn elsewhere(
+    services: &Services,
+    parts: &Parts,
+    body: &Bytes,
+    line: &log::Line,
+) -> Option<(Response, Option<Signer>)> {
+    let cluster = services.writer.cluster()?;
+    let path = parts.uri.path();
+    let needs_writer = auth::is_mutating(&parts.method, path) || path == QUOTES;
+    if services.writer.is_writing() || !needs_writer {
+        return None;
+    }
+    let nami = path.starts_with("/nami/");
+    let limit = Duration::from_secs(services.http.timeout_s);
+    let passed = match line.peer() {
+        Peer::Tcp(_) => forward::to_writer(cluster, parts, body.clone(), limit).await,
+        // A caller without a signature cannot be passed on.
+        _ => Err(cluster.writer().map_or_else(
+            || "no node of the cluster writes now".to_owned(),
+            |address| format!("another node of the cluster writes: ask {address}"),
+        )),
+    };
+    match passed {
+        // The writer signed it for the caller.
+        Ok(response) => Some((response, None)),
+        Err(text) => Some((problem(nami, "busy", &text), None)),
+    }
 }
 
 /// Open pages take nothing from the scheduler.

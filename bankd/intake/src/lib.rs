@@ -379,7 +379,9 @@ impl Intake {
 
 fn failed(error: SubmitError) -> io::Error {
     let kind = match error {
-        SubmitError::Busy => io::ErrorKind::ResourceBusy,
+        SubmitError::Busy | SubmitError::Elsewhere | SubmitError::NoLog => {
+            io::ErrorKind::ResourceBusy
+        }
         SubmitError::Stopped => io::ErrorKind::Interrupted,
         SubmitError::Full => io::ErrorKind::StorageFull,
         SubmitError::Failed | SubmitError::Alone | SubmitError::Undone => io::ErrorKind::Other,

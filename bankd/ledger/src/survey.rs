@@ -59,6 +59,10 @@ fn run(database: &Path, writer: &Writer, clock: &dyn LedgerClock, woken: &Receiv
     let mut survey = None;
     let mut looked = None;
     while woken.recv().is_ok() {
+        if !writer.is_writing() {
+            survey = None;
+            continue;
+        }
         let now = clock.now();
         if looked
             .is_none_or(|at: Timestamp| now.0.saturating_sub(at.0).saturating_abs() >= BLOCKS_US)

@@ -7,19 +7,23 @@
 
 mod change;
 mod collect;
+mod failure;
 mod full;
 mod meter;
 mod opening;
 mod portion;
 mod recording;
+mod replica;
 mod standing;
 mod thread;
 mod turn;
 
 pub use collect::{Collect, Collected, Collecting, Details, Gathered, NOT_CHARGED, Work};
+pub use failure::SubmitError;
 pub use opening::{Opened, Opening, Step, StepDone, StepKey, Unopened};
 pub use portion::{Item, Landed, OnItsWay, Others, Portion, Row};
 pub use recording::Recording;
+pub use replica::{Cluster, Keeper, OnLead, Replica, Role, State, opening_body};
 pub use standing::Standing;
 pub use turn::{Turn, Whole};
 
@@ -227,29 +231,6 @@ impl Reply {
     }
 }
 
-/// Why there is no answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SubmitError {
-    /// The queue is full.
-    #[error("busy: the queue is full")]
-    Busy,
-    /// The disk is full; nothing was written.
-    #[error("the disk of the database is full")]
-    Full,
-    /// The store failed; nothing was written.
-    #[error("the store failed")]
-    Failed,
-    /// The daemon is going down.
-    #[error("shutting down")]
-    Stopped,
-    /// It cannot be undone, because a partner bank is asked first: it is not written together with others.
-    #[error("a command for a project of a partner bank is written alone")]
-    Alone,
-    /// A command was refused that it is written together with; nothing was written.
-    #[error("undone with another command")]
-    Undone,
-}
-
 /// Figures of the writer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
@@ -309,6 +290,8 @@ struct Shared {
     clock: Arc<dyn LedgerClock>,
     standing: Mutex<Standing>,
     meter: meter::Meter,
+    /// The node, in a cluster.
+    cluster: Option<Arc<Cluster>>,
 }
 
 /// A handle to the writer thread.
@@ -318,12 +301,29 @@ pub struct Writer {
     shared: Arc<Shared>,
 }
 
-/// Starts the writer thread over a store.
+/// Starts the writer thread over the store of a bank on a single machine.
+///
+/// # Errors
+/// If the store cannot be read, or no thread can be started.
 pub fn start(
     store: SqliteStore,
     clock: Arc<dyn LedgerClock>,
     keep: RecordKeeper,
     batch_max: usize,
+) -> std::io::Result<(Writer, JoinHandle<()>)> {
+    start_node(store, clock, keep, batch_max, None)
+}
+
+/// The same for a node of a cluster, which begins as a follower.
+///
+/// # Errors
+/// As [`start`].
+pub fn start_node(
+    store: SqliteStore,
+    clock: Arc<dyn LedgerClock>,
+    keep: RecordKeeper,
+    batch_max: usize,
+    replica: Option<Replica>,
 ) -> std::io::Result<(Writer, JoinHandle<()>)> {
     let (queue, tasks) = sync_channel(QUEUE_CAPACITY);
     let shared = Arc::new(Shared {
@@ -338,6 +338,7 @@ pub fn start(
         clock,
         standing: Mutex::default(),
         meter: meter::Meter::default(),
+        cluster: replica.as_ref().map(|replica| Arc::clone(&replica.cluster)),
     });
     let writer = Writer {
         queue,
@@ -364,6 +365,7 @@ pub fn start(
         stuck_total: 0,
         steps_back: 0,
         full: full::Full::default(),
+        replica,
     };
     let name = std::thread::Builder::new().name("writer".to_owned());
     let handle = name.spawn(move || thread.run(&tasks))?;

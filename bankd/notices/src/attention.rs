@@ -94,7 +94,7 @@ impl Desk {
 
     async fn tick(&mut self, bank: &Bank) {
         let now = bank.writer.now();
-        if !self.is_due(now) {
+        if !bank.writer.is_writing() || !self.is_due(now) {
             return;
         }
         let done = self.look(bank, now).await;

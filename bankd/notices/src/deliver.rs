@@ -195,6 +195,9 @@ impl Post {
     /// Delivers pending notices until none is left, one fails, or the daemon stops. Returns the
     /// time to wait.
     fn round(&mut self) -> Duration {
+        if !self.writer.is_writing() {
+            return POLL;
+        }
         loop {
             match self.one() {
                 Ok(true) => self.failures = 0,

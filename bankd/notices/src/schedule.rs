@@ -188,6 +188,9 @@ impl Desk {
     /// Makes one report, or some pages, of each request and of each definition that is due, the requests
     /// first; false if there is none.
     fn round(&mut self) -> anyhow::Result<bool> {
+        if !self.writer.is_writing() {
+            return Ok(false);
+        }
         self.forget()?;
         let mut has_made = false;
         for wanted in wanted_runs(&self.connection)? {

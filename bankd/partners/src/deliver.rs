@@ -226,6 +226,9 @@ impl Courier {
 
     /// Sends everything that waits.
     fn round(&mut self, record: &Record) -> anyhow::Result<()> {
+        if !self.writer.is_writing() {
+            return Ok(());
+        }
         let before = self.writer.ledger_now().minus(FORGOTTEN).0;
         let forgotten = partner::questions(&self.connection, &self.name, before)?;
         let waiting = partner::waiting(&self.connection, &self.name)?;

@@ -188,6 +188,10 @@ impl Pump {
 
     /// Writes everything that waits; false if something has to be tried again.
     fn round(&mut self) -> bool {
+        if !self.writer.is_writing() {
+            self.file = None;
+            return true;
+        }
         let Err(e) = self.drain() else {
             self.post.change(|standing| standing.error = None);
             return true;

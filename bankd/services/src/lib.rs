@@ -8,8 +8,10 @@
 //! of the start: a change needs a restart. Settings that change on a reload are kept by the object that uses
 //! them: `people`, `limits` and `backups`.
 
+pub mod cluster;
 pub mod limits;
 pub mod links;
+mod meets;
 pub mod requests;
 pub mod sessions;
 pub mod settings;

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use bank_core::directory::{Directory, FallbackMode};
-use bank_core::time::Timestamp;
 use bankd_config::data_dir::DataDir;
 use bankd_config::{self as config, Config};
 use bankd_intake::follow;
@@ -16,7 +15,6 @@ use bankd_ledger::clock::{self, LedgerClock, Stopwatch};
 use bankd_ledger::keys::KeyRing;
 use bankd_ledger::obs::Counters;
 use bankd_ledger::writer;
-use bankd_notices::{deliver, schedule};
 use bankd_partners::Partners;
 use bankd_records as records;
 use bankd_safekeeping::backup::{self, Clerk};
@@ -28,10 +26,11 @@ use tokio::sync::Semaphore;
 
 use super::limits::Limits;
 use super::links::Links;
+use super::meets::Meets;
 use super::requests::Requests;
 use super::sessions::Sessions;
 use super::settings::Settings;
-use super::{Services, Thread};
+use super::{Services, Thread, cluster};
 
 /// Everything but the listeners.
 ///
@@ -64,17 +63,16 @@ pub fn start_with(
     let now = store.ledger_now(clock.now());
     let files = records::Files::new(config.sinks(), data.path(), &bank.bank);
     let notices = config.notices();
-    meet(&mut store, &notices, &files, now)?;
+    let meets = (Meets::new(&notices, &files), now);
+    let replica = cluster::replica(&config.cluster, data, &mut store, meets)?;
     let uses = store.key_uses()?;
     let sessions = Sessions::new(store.web_sessions()?, &config.web);
-    let batch_max = config.ledger.batch_max;
-    let (writer, thread) = writer::start(store, Arc::clone(&clock), records::keep, batch_max)
-        .context("cannot start the writer")?;
+    let (batch_max, keep) = (config.ledger.batch_max, records::keep);
+    let started = writer::start_node(store, Arc::clone(&clock), keep, batch_max, replica);
+    let (writer, thread) = started.context("cannot start the writer")?;
     let counters = Arc::new(Counters::default());
     let records = records::start(&files, &database, &writer, &counters)
         .context("cannot start the record files")?;
-    let followed = config.follow.iter();
-    let followed = followed.map(|follow| (follow.source.as_str(), follow.path.as_str()));
     let services = Arc::new(Services {
         readers: Pool::open(&database)?,
         keys: KeyRing::new(&data.keys(), config.auth.nonces_per_key),
@@ -83,7 +81,7 @@ pub fn start_with(
         requests: Requests::default(),
         files,
         records: records.board(),
-        follow: follow::Board::new(followed),
+        follow: board(&config.follow),
         uploads: Uploads::new(config.uploads()),
         proof: Prover::new(&database),
         checkpoints: Arc::new(checkpoints(data, &config.checkpoint)),
@@ -116,6 +114,12 @@ pub fn start_with(
     Ok((services, records))
 }
 
+/// The board of the followed files.
+fn board(followed: &[config::Follow]) -> follow::Board {
+    let files = followed.iter();
+    follow::Board::new(files.map(|follow| (follow.source.as_str(), follow.path.as_str())))
+}
+
 /// Access to partner banks.
 fn partners(data: &DataDir, config: &Config) -> Partners {
     let ca = config::path_in(data.path(), &config.partners.ca).unwrap_or_default();
@@ -137,21 +141,6 @@ fn check_journal(store: &SqliteStore, data: &DataDir) -> Result<()> {
     }
 }
 
-/// Stores the objects that the settings name.
-fn meet(
-    store: &mut SqliteStore,
-    notices: &config::Notices,
-    files: &records::Files,
-    now: Timestamp,
-) -> Result<()> {
-    store.meet_targets(&deliver::targets(notices), now)?;
-    store.meet_schedules(&schedule::rows(&notices.scheduled_report, now))?;
-    for sink in files.sinks() {
-        store.meet_sink(&sink.name, &sink.settings)?;
-    }
-    Ok(())
-}
-
 /// The signer of checkpoints, and their destination.
 fn checkpoints(data: &DataDir, settings: &config::Checkpoint) -> Checkpoints {
     let keeper = Keeper {
@@ -165,7 +154,12 @@ fn checkpoints(data: &DataDir, settings: &config::Checkpoint) -> Checkpoints {
 /// Opens the bank; before its schema changes, a backup is made.
 fn open(data: &DataDir, config: &Config) -> Result<SqliteStore> {
     let kept = backup::before_migration(data, &config.backup)?;
-    match (SqliteStore::open(&data.database(), config.policy()), kept) {
+    let opened = if config.cluster.is_on() {
+        SqliteStore::open_node(&data.database(), config.policy())
+    } else {
+        SqliteStore::open(&data.database(), config.policy())
+    };
+    match (opened, kept) {
         (Err(error), Some(path)) => {
             let backup = format!("the backup from before the migration is {}", path.display());
             Err(anyhow::Error::from(error).context(backup))

@@ -306,8 +306,8 @@ impl SqliteStore {
     /// Takes over the targets from the settings: new ones begin with the next event, removed ones
     /// receive nothing more. The digests of a target that received all events immediately begin
     /// with the next event too.
-    pub fn meet_targets(&mut self, targets: &[TargetRow], now: Timestamp) -> Result<(), Error> {
-        let tx = self.connection.transaction()?;
+    pub fn meet_targets(&self, targets: &[TargetRow], now: Timestamp) -> Result<(), Error> {
+        let tx = &self.connection;
         let names: Vec<&str> = targets.iter().map(|target| target.name.as_str()).collect();
         let mut changed: Vec<String> = {
             let sql = "UPDATE target SET active = 0 WHERE active = 1
@@ -338,9 +338,7 @@ impl SqliteStore {
             }
         }
         // Unchanged rows keep their seals, so that earlier tampering is still detected.
-        seal_targets(&tx, &changed)?;
-        tx.commit()?;
-        Ok(())
+        seal_targets(tx, &changed)
     }
 
     /// Changes the outbox; returns the number of affected notices.

@@ -52,10 +52,10 @@ pub mod read;
 mod recent;
 mod record;
 pub mod refused;
+pub mod replica;
 pub mod rollup;
 mod schedule;
 mod seal;
-mod sizes;
 mod snapshot;
 mod sources;
 pub mod sqlite;
@@ -113,6 +113,9 @@ pub enum Error {
     /// The file is not a bank, or one of another version.
     #[error("{0}")]
     NotABank(String),
+    /// The rows of this node are not those of the writer.
+    #[error("{0}")]
+    Diverged(String),
     /// A stored value is none that this version writes.
     #[error("stored {what} cannot be read: {value:?}")]
     Value {
@@ -121,6 +124,16 @@ pub enum Error {
         /// The stored value.
         value: String,
     },
+}
+
+impl From<bankd_changes::Error> for Error {
+    fn from(error: bankd_changes::Error) -> Self {
+        match error {
+            bankd_changes::Error::Sqlite(error) => Error::Sqlite(error),
+            bankd_changes::Error::Differs(row) => Error::Diverged(row.to_string()),
+            error @ bankd_changes::Error::NotBuilt => Error::NotABank(error.to_string()),
+        }
+    }
 }
 
 impl From<rusqlite::Error> for Error {

@@ -8,59 +8,31 @@ use std::fmt::Write as _;
 /// `bank` in ASCII: marks the file as one of ours.
 pub(super) const APPLICATION_ID: i32 = 0x6261_6e6b;
 
+/// The migrations by the names of their files.
+macro_rules! migrations {
+    ($($name:literal)*) => {
+        [$(include_str!(concat!("../../../schema/sqlite/", $name))),*]
+    };
+}
+
 /// Every migration, the first with number 1.
-const MIGRATIONS: [&str; 44] = [
-    include_str!("../../../schema/sqlite/0001_ledger.sql"),
-    include_str!("../../../schema/sqlite/0002_accounts.sql"),
-    include_str!("../../../schema/sqlite/0003_reversal.sql"),
-    include_str!("../../../schema/sqlite/0004_rates.sql"),
-    include_str!("../../../schema/sqlite/0005_windows.sql"),
-    include_str!("../../../schema/sqlite/0006_cycles.sql"),
-    include_str!("../../../schema/sqlite/0007_particulars.sql"),
-    include_str!("../../../schema/sqlite/0008_past.sql"),
-    include_str!("../../../schema/sqlite/0009_usage.sql"),
-    include_str!("../../../schema/sqlite/0010_records.sql"),
-    include_str!("../../../schema/sqlite/0011_scheduler.sql"),
-    include_str!("../../../schema/sqlite/0012_collectors.sql"),
-    include_str!("../../../schema/sqlite/0013_trust.sql"),
-    include_str!("../../../schema/sqlite/0014_waypoint_seal.sql"),
-    include_str!("../../../schema/sqlite/0015_rollup.sql"),
-    include_str!("../../../schema/sqlite/0016_contribution.sql"),
-    include_str!("../../../schema/sqlite/0017_export.sql"),
-    include_str!("../../../schema/sqlite/0018_choice.sql"),
-    include_str!("../../../schema/sqlite/0019_use_more.sql"),
-    include_str!("../../../schema/sqlite/0020_schedule.sql"),
-    include_str!("../../../schema/sqlite/0021_measured.sql"),
-    include_str!("../../../schema/sqlite/0022_month.sql"),
-    include_str!("../../../schema/sqlite/0023_downtime.sql"),
-    include_str!("../../../schema/sqlite/0024_snapshot.sql"),
-    include_str!("../../../schema/sqlite/0025_fallback.sql"),
-    include_str!("../../../schema/sqlite/0026_follow_file.sql"),
-    include_str!("../../../schema/sqlite/0027_sink_print.sql"),
-    include_str!("../../../schema/sqlite/0028_refused.sql"),
-    include_str!("../../../schema/sqlite/0029_booking.sql"),
-    include_str!("../../../schema/sqlite/0030_mode.sql"),
-    include_str!("../../../schema/sqlite/0031_shadow.sql"),
-    include_str!("../../../schema/sqlite/0032_later_credits.sql"),
-    include_str!("../../../schema/sqlite/0033_effective.sql"),
-    include_str!("../../../schema/sqlite/0034_kind_record.sql"),
-    include_str!("../../../schema/sqlite/0035_user_alias.sql"),
-    include_str!("../../../schema/sqlite/0036_pi.sql"),
-    include_str!("../../../schema/sqlite/0037_report_person.sql"),
-    include_str!("../../../schema/sqlite/0038_reservation_time.sql"),
-    include_str!("../../../schema/sqlite/0039_partner.sql"),
-    include_str!("../../../schema/sqlite/0040_web_session.sql"),
-    include_str!("../../../schema/sqlite/0041_request.sql"),
-    include_str!("../../../schema/sqlite/0042_idle_time.sql"),
-    include_str!("../../../schema/sqlite/0043_blocks.sql"),
-    include_str!("../../../schema/sqlite/0044_undone.sql"),
-];
+const MIGRATIONS: [&str; 45] = migrations! {
+    "0001_ledger.sql" "0002_accounts.sql" "0003_reversal.sql" "0004_rates.sql" "0005_windows.sql"
+    "0006_cycles.sql" "0007_particulars.sql" "0008_past.sql" "0009_usage.sql" "0010_records.sql"
+    "0011_scheduler.sql" "0012_collectors.sql" "0013_trust.sql" "0014_waypoint_seal.sql" "0015_rollup.sql"
+    "0016_contribution.sql" "0017_export.sql" "0018_choice.sql" "0019_use_more.sql" "0020_schedule.sql"
+    "0021_measured.sql" "0022_month.sql" "0023_downtime.sql" "0024_snapshot.sql" "0025_fallback.sql"
+    "0026_follow_file.sql" "0027_sink_print.sql" "0028_refused.sql" "0029_booking.sql" "0030_mode.sql"
+    "0031_shadow.sql" "0032_later_credits.sql" "0033_effective.sql" "0034_kind_record.sql" "0035_user_alias.sql"
+    "0036_pi.sql" "0037_report_person.sql" "0038_reservation_time.sql" "0039_partner.sql" "0040_web_session.sql"
+    "0041_request.sql" "0042_idle_time.sql" "0043_blocks.sql" "0044_undone.sql" "0045_place.sql"
+};
 
 /// The last migration that changed the rollup format: a bank of an earlier version is backfilled.
 const ROLLUPS: i64 = 44;
 
 /// The schema version that this program reads and writes.
-pub(super) fn current_version() -> i64 {
+pub fn current_version() -> i64 {
     i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)
 }
 

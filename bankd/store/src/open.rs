@@ -9,9 +9,11 @@ use super::sqlite::SqliteStore;
 use super::stamp::Stamp;
 use super::verify::journal;
 use super::{
-    BUSY_TIMEOUT, Error, bank, choice, extent, keep_plans, load, migrate, seal, tally, version,
+    BUSY_TIMEOUT, Error, bank, choice, extent, keep_plans, load, migrate, replica, seal, tally,
+    version,
 };
 use bank_core::directory::Policy;
+use bankd_changes::Recorded;
 use rusqlite::Connection;
 use std::path::Path;
 use std::sync::Arc;
@@ -39,31 +41,40 @@ impl SqliteStore {
         SqliteStore::from_connection(connection, policy)
     }
 
-    /// Opens a database that `create` made, and brings it to the current version.
+    /// Opens a database that `create` made, and brings it to the current version. The file of a node is refused: its
+    /// changes would be in no entry of its cluster's log.
     pub fn open(path: &Path, policy: Policy) -> Result<SqliteStore, Error> {
-        if !path.exists() {
-            let path = path.display();
+        let mut connection = existing(path)?;
+        if let Some(place) = replica::place(&connection)? {
             return Err(Error::NotABank(format!(
-                "{path} is not there: run `bankd init` first"
-            )));
-        }
-        let mut connection = connect(path)?;
-        let id: i32 = connection.query_row("PRAGMA application_id", [], |r| r.get(0))?;
-        if id != migrate::APPLICATION_ID {
-            return Err(Error::NotABank(format!(
-                "{} is not a bank's database",
-                path.display()
-            )));
-        }
-        if connection.is_readonly("main")? {
-            return Err(Error::NotABank(format!(
-                "{} cannot be written: check its owner and mode",
-                path.display()
+                "{} is node {} of a cluster: change the bank through its daemon, or make the file a bank on a single \
+                 machine with `bankd cluster leave`",
+                path.display(),
+                place.node
             )));
         }
         migrate::migrate(&mut connection)?;
         version::seed(&mut connection)?;
         SqliteStore::from_connection(connection, policy)
+    }
+
+    /// Opens the database of a node, as a follower.
+    ///
+    /// # Errors
+    /// If the file is no node, or has another schema than this program.
+    pub fn open_node(path: &Path, policy: Policy) -> Result<SqliteStore, Error> {
+        let connection = existing(path)?;
+        if replica::place(&connection)?.is_none() {
+            return Err(Error::NotABank(format!(
+                "{} is no node of a cluster: `bankd cluster init` makes it the first one, `bankd cluster join` a \
+                 further one",
+                path.display()
+            )));
+        }
+        migrate::check_current(&connection)?;
+        let mut store = SqliteStore::from_connection(connection, policy)?;
+        store.follow()?;
+        Ok(store)
     }
 
     fn from_connection(connection: Connection, policy: Policy) -> Result<SqliteStore, Error> {
@@ -88,7 +99,8 @@ impl SqliteStore {
             directory,
             bulk: None,
             quarantine_bytes: QUARANTINE_BYTES,
-            connection,
+            is_replicated: false,
+            connection: Recorded::new(connection),
         })
     }
 
@@ -102,6 +114,31 @@ impl SqliteStore {
         let found = journal::recent(&self.connection, &self.directory.bank)?;
         Ok(found.first().map(ToString::to_string))
     }
+}
+
+/// A connection to a database that is there, is a bank's, and can be written.
+fn existing(path: &Path) -> Result<Connection, Error> {
+    if !path.exists() {
+        let path = path.display();
+        return Err(Error::NotABank(format!(
+            "{path} is not there: run `bankd init` first"
+        )));
+    }
+    let connection = connect(path)?;
+    let id: i32 = connection.query_row("PRAGMA application_id", [], |r| r.get(0))?;
+    if id != migrate::APPLICATION_ID {
+        return Err(Error::NotABank(format!(
+            "{} is not a bank's database",
+            path.display()
+        )));
+    }
+    if connection.is_readonly("main")? {
+        return Err(Error::NotABank(format!(
+            "{} cannot be written: check its owner and mode",
+            path.display()
+        )));
+    }
+    Ok(connection)
 }
 
 fn connect(path: &Path) -> Result<Connection, Error> {

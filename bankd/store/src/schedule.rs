@@ -201,8 +201,8 @@ pub struct WantedReport {
 impl SqliteStore {
     /// Takes over the definitions of the settings. A new or re-added definition, and one with other
     /// periods, begins with the current period.
-    pub fn meet_schedules(&mut self, all: &[ScheduleRow]) -> Result<(), Error> {
-        let tx = self.connection.transaction()?;
+    pub fn meet_schedules(&self, all: &[ScheduleRow]) -> Result<(), Error> {
+        let tx = &self.connection;
         let mut changed: Vec<String> = {
             let names: Vec<&str> = all.iter().map(|row| row.name.as_str()).collect();
             let names = serde_json::Value::from(names).to_string();
@@ -226,9 +226,8 @@ impl SqliteStore {
         }
         // Unchanged rows keep their seals, so that earlier tampering is still detected.
         for name in &changed {
-            seal::renew(&tx, "schedule", &[name])?;
+            seal::renew(tx, "schedule", &[name])?;
         }
-        tx.commit()?;
         Ok(())
     }
 

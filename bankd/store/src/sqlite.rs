@@ -9,7 +9,7 @@ use super::stamp::Stamp;
 use bank_core::directory::Directory;
 use bank_core::ids::Next;
 use bank_core::time::Timestamp;
-use rusqlite::Connection;
+use bankd_changes::{LeftOut, Recorded};
 use std::sync::Arc;
 
 /// How much the write-ahead log is grown once at the start, in MiB, so that commits overwrite it
@@ -18,9 +18,21 @@ const WAL_MIB: i64 = 32;
 /// Room that growing both at the start leaves on their disk.
 const FREE_MIB: i64 = 128;
 
+/// Tables of one machine, which are in no entry: its place in the log, its schema, its clock, how far the files are that
+/// it follows, and the counts that its own triggers make.
+const OWN_TABLES: LeftOut = LeftOut(&[
+    "place",
+    "migration",
+    "clock",
+    "follow",
+    "follow_file",
+    "tally",
+    "warm_up",
+]);
+
 /// The ledger in one database file.
 pub struct SqliteStore {
-    pub(super) connection: Connection,
+    pub(super) connection: Recorded,
     pub(super) directory: Arc<Directory>,
     pub(super) next: Next,
     pub(super) last_hash: Vec<u8>,
@@ -46,6 +58,8 @@ pub struct SqliteStore {
     pub(super) bulk: Option<usize>,
     /// Bytes that the quarantine holds at most.
     pub(super) quarantine_bytes: u64,
+    /// Whether the changes of each database transaction are recorded.
+    pub(super) is_replicated: bool,
 }
 
 /// Rows of an import that has the database alone in one database transaction, at most one chunk more.
@@ -55,10 +69,17 @@ const HELD_MAX: usize = 64_000;
 pub(super) struct Saved {
     directory: Arc<Directory>,
     next: Next,
-    last_hash: Vec<u8>,
+    pub(super) last_hash: Vec<u8>,
     last_recorded: Timestamp,
     next_due: Option<Timestamp>,
-    extent: Extent,
+    pub(super) extent: Extent,
+}
+
+impl Saved {
+    /// Whether the reference data were these.
+    pub(super) fn has(&self, directory: &Arc<Directory>) -> bool {
+        Arc::ptr_eq(&self.directory, directory)
+    }
 }
 
 impl SqliteStore {
@@ -142,6 +163,9 @@ impl SqliteStore {
         if self.is_held() {
             return Ok(());
         }
+        if self.is_replicated {
+            self.connection.record(&OWN_TABLES)?;
+        }
         self.connection
             .prepare_cached("BEGIN IMMEDIATE")?
             .execute([])?;
@@ -158,9 +182,23 @@ impl SqliteStore {
 
     /// Commits it: afterwards everything in it is on disk.
     pub fn commit(&mut self) -> Result<(), Error> {
+        self.finish()?;
+        self.commit_here()
+    }
+
+    /// Writes what is written once for each database transaction.
+    pub(super) fn finish(&mut self) -> Result<(), Error> {
         self.rollups.pending.write(&self.connection)?;
         self.rollups.pending.count_written(&self.connection)?;
-        self.reach()?;
+        self.reach()
+    }
+
+    /// Commits the open database transaction, which is finished. In a node it changed nothing that other nodes contain,
+    /// or its entry is in the log.
+    ///
+    /// # Errors
+    /// If the store fails.
+    pub fn commit_here(&mut self) -> Result<(), Error> {
         self.connection.prepare_cached("COMMIT")?.execute([])?;
         self.saved = None;
         self.bulk = self.bulk.map(|_| 0);
@@ -194,6 +232,7 @@ impl SqliteStore {
     /// Undoes it, and forgets everything that was remembered since it began.
     pub fn rollback(&mut self) {
         self.bulk = self.bulk.map(|_| 0);
+        self.connection.forget();
         if !self.connection.is_autocommit() {
             let undone = self.connection.execute_batch("ROLLBACK");
             if let Err(error) = undone {

@@ -70,26 +70,52 @@ pub(super) fn counted() -> impl Iterator<Item = (&'static str, &'static str)> {
 pub(super) fn count_on(connection: &Connection) -> Result<(), Error> {
     let bound = seal::BOUND;
     for (table, column) in counted() {
-        let set = |sum: &str, rows: &str| {
-            format!(
-                "UPDATE tally SET rows = rows {rows}, seals = (seals {sum}) % {bound}
-                 WHERE name = '{table}'"
-            )
-        };
-        let comes = set(&format!("+ NEW.{column}"), "+ 1");
-        let goes = set(&format!("+ {bound} - OLD.{column}"), "- 1");
-        let other = set(&format!("+ {bound} - OLD.{column} + NEW.{column}"), "+ 0");
+        let goes = set(table, &format!("+ {bound} - OLD.{column}"), "- 1");
         connection.execute_batch(&format!(
             "CREATE TEMP TRIGGER {table}_goes AFTER DELETE ON main.{table} BEGIN {goes}; END;"
         ))?;
         if BY_THOUSANDS.contains(&table) {
             continue;
         }
+        count_rows(connection, table, column)?;
+    }
+    Ok(())
+}
+
+/// Counts new and changed rows of a table.
+fn count_rows(connection: &Connection, table: &str, column: &str) -> Result<(), Error> {
+    let bound = seal::BOUND;
+    let comes = set(table, &format!("+ NEW.{column}"), "+ 1");
+    let other = set(
+        table,
+        &format!("+ {bound} - OLD.{column} + NEW.{column}"),
+        "+ 0",
+    );
+    connection.execute_batch(&format!(
+        "CREATE TEMP TRIGGER {table}_comes AFTER INSERT ON main.{table} BEGIN {comes}; END;
+         CREATE TEMP TRIGGER {table}_changes AFTER UPDATE OF {column} ON main.{table}
+         BEGIN {other}; END;"
+    ))?;
+    Ok(())
+}
+
+/// The statement of a trigger.
+fn set(table: &str, sum: &str, rows: &str) -> String {
+    let bound = seal::BOUND;
+    format!(
+        "UPDATE tally SET rows = rows {rows}, seals = (seals {sum}) % {bound} WHERE name = '{table}'"
+    )
+}
+
+/// Counts rows also of tables whose writers count them: entries of a log are applied without a writer.
+pub(super) fn count_applied(connection: &Connection, is_on: bool) -> Result<(), Error> {
+    for (table, column) in counted().filter(|(table, _)| BY_THOUSANDS.contains(table)) {
         connection.execute_batch(&format!(
-            "CREATE TEMP TRIGGER {table}_comes AFTER INSERT ON main.{table} BEGIN {comes}; END;
-             CREATE TEMP TRIGGER {table}_changes AFTER UPDATE OF {column} ON main.{table}
-             BEGIN {other}; END;"
+            "DROP TRIGGER IF EXISTS temp.{table}_comes; DROP TRIGGER IF EXISTS temp.{table}_changes;"
         ))?;
+        if is_on {
+            count_rows(connection, table, column)?;
+        }
     }
     Ok(())
 }

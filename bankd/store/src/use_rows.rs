@@ -2,7 +2,6 @@
 //! column is bound only if its value differs from the previous row.
 
 use super::rollup::Rollups;
-use super::sizes::Sizes;
 use super::sqlite::SqliteStore;
 use super::uses::digest;
 use super::{Error, export, seal, sources, unmapped};
@@ -10,6 +9,7 @@ use crate::background;
 use bank_core::effects::UseRow;
 use bank_core::usage::kept;
 use bank_core_figures::rollup::Sign;
+use bank_core_figures::sizes::Sizes;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 use std::thread;

@@ -1,4 +1,9 @@
-//! A bank on several machines.
+//! A bank on several machines: its log in `PostgreSQL`, nodes that follow and take over, and links that are cut, hang
+//! and delay.
 
+mod link;
 mod log;
+mod nodes;
+mod patroni;
+mod rounds;
 mod server;

@@ -96,7 +96,7 @@ impl Bank {
     }
 
     /// A folder without data, and a clock at T0.
-    pub(super) fn bare(env: Vec<(String, String)>) -> Self {
+    pub(crate) fn bare(env: Vec<(String, String)>) -> Self {
         let folder = tempfile::Builder::new().prefix("bank-").tempdir().unwrap();
         let scripts = folder.path().join("nami");
         fs::create_dir(&scripts).unwrap();
@@ -124,6 +124,21 @@ impl Bank {
     /// The data directory.
     pub(crate) fn data(&self) -> PathBuf {
         self.folder().join("data")
+    }
+
+    /// The settings of the daemon, as its environment.
+    pub(crate) fn env(&self) -> &[(String, String)] {
+        &self.env
+    }
+
+    /// Replaces them, from the next start on.
+    pub(crate) fn set_env(&mut self, env: Vec<(String, String)>) {
+        self.env = env;
+    }
+
+    /// Whether the daemon was started, and neither stopped nor killed.
+    pub(crate) fn is_running(&self) -> bool {
+        self.daemon.is_some()
     }
 
     /// The Unix socket.

@@ -146,6 +146,7 @@ fn sql_is_written_in_the_store_only() {
             "bankd/store/src",
             "bank-cli/migrate/src/database",
             "bankd/cluster/src/postgresql",
+            "bankd/changes/src",
         ];
         if source.is_in_any(&places) {
             continue;
@@ -274,6 +275,7 @@ fn the_environment_is_read_in_the_settings_only() {
         "bank-cli/src/config",
         "nami-scripts/src/settings",
         "nami-scripts/src/clock",
+        "bankd/changes/build",
     ];
     let mut findings = Vec::new();
     outside(

@@ -317,5 +317,6 @@ fn failed(error: SubmitError) -> Line {
         SubmitError::Failed => Line::error("internal", "the command could not be written"),
         SubmitError::Alone => Line::error("bad_request", ALONE),
         SubmitError::Undone => Line::refused("undone", UNDONE),
+        SubmitError::Elsewhere | SubmitError::NoLog => Line::error("busy", error.to_string()),
     }
 }

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use bank_api::v1::{
-    Limited, MachineStatus, NextCycle, PartnerWaiting, RefusedAccess, Status, StuckBoundary,
-    Unbilled,
+    ClusterNode, ClusterStatus, Limited, MachineStatus, NextCycle, PartnerWaiting, RefusedAccess,
+    Status, StuckBoundary, Unbilled,
 };
 use bank_core::rules::sweep::{Stuck, Subject};
+use bankd_ledger::writer::{Cluster, Role};
 use bankd_safekeeping::backup;
 use bankd_store as store;
 use bankd_store::partner;
@@ -136,7 +137,34 @@ fn shaped(call: &Call, ledger: &LedgerStatus) -> Status {
         backup_error: None,
         checkpoint_error: None,
         signs_checkpoints: false,
+        cluster: call.services.writer.cluster().map(|own| cluster(own)),
         limited: limited(call),
+    }
+}
+
+/// The cluster as this node sees it.
+fn cluster(own: &Cluster) -> ClusterStatus {
+    let (state, role) = (own.state(), own.role());
+    let lease = state.lease.filter(|lease| !lease.node.is_empty());
+    let read = state.read.filter(|_| role != Role::Writer);
+    let nodes = state.nodes.into_iter().map(|row| ClusterNode {
+        node: row.node,
+        address: row.address,
+        position: row.applied,
+        version: row.version,
+        age_ms: row.age_ms,
+    });
+    ClusterStatus {
+        node: own.name().to_owned(),
+        role: role.word().to_owned(),
+        position: own.position(),
+        age_ms: read.map(|at| whole(u64::try_from(at.elapsed().as_millis()).unwrap_or(u64::MAX))),
+        writer: lease.as_ref().map(|lease| lease.node.clone()),
+        writer_address: lease.as_ref().map(|lease| lease.address.clone()),
+        epoch: lease.map_or(0, |lease| lease.epoch),
+        why: state.why,
+        error: state.fault,
+        nodes: nodes.collect(),
     }
 }
 

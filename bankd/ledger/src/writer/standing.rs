@@ -1,9 +1,9 @@
-//! The state of the ledger's clock, for the rest of the daemon.
+//! The state of the ledger's clock and of the node, for the rest of the daemon.
 
-use super::Writer;
+use super::{Cluster, Role, Writer};
 use bank_core::rules::sweep::Stuck;
 use bank_core::time::Timestamp;
-use std::sync::{MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 /// The clock, and the boundaries that could not be journalled.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,6 +25,17 @@ pub struct Standing {
 }
 
 impl Writer {
+    /// The state of this node in its cluster; none for a bank on a single machine.
+    pub fn cluster(&self) -> Option<&Arc<Cluster>> {
+        self.shared.cluster.as_ref()
+    }
+
+    /// Whether this daemon writes: alone, or as the writer of its cluster. Work that is done once only runs there.
+    pub fn is_writing(&self) -> bool {
+        let cluster = self.shared.cluster.as_ref();
+        cluster.is_none_or(|cluster| cluster.role() == Role::Writer)
+    }
+
     /// The state of the clock at the last look.
     pub fn standing(&self) -> Standing {
         self.lock_standing().clone()

@@ -1,6 +1,7 @@
 //! The writer thread: batches, transactions, answers.
 
 mod change;
+mod cluster;
 mod collect;
 mod discipline;
 mod kept;
@@ -10,6 +11,7 @@ mod whole;
 
 use super::full::{self, Full};
 use super::recording::Recording;
+use super::replica::{Replica, Undone};
 use super::turn::Waiting;
 use super::{
     Collected, Decided, Landed, Opened, Origin, Others, Portion, RecordKeeper, Reply, Shared,
@@ -24,7 +26,7 @@ use bank_core::rules::sweep::Stuck;
 use bank_core::time::Timestamp;
 use bankd_store::{self as store, Known, PRUNE_MAX, SqliteStore, Stamp};
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
@@ -49,6 +51,8 @@ pub(super) struct Thread {
     pub(super) steps_back: u64,
     /// The tasks that a full disk refused.
     pub(super) full: Full,
+    /// The node, in a cluster.
+    pub(super) replica: Option<Replica>,
 }
 
 /// The result of a task inside a transaction that is not committed yet.
@@ -68,7 +72,15 @@ impl Thread {
         let mut batch = Vec::with_capacity(self.batch_max);
         let mut stopping = false;
         while !stopping {
-            let Ok(first) = tasks.recv() else { break };
+            if !self.is_writing() {
+                stopping = !self.follow(tasks);
+                continue;
+            }
+            let first = match self.next(tasks) {
+                Ok(task) => task,
+                Err(RecvTimeoutError::Timeout) => continue,
+                Err(RecvTimeoutError::Disconnected) => break,
+            };
             batch.push(first);
             self.gather(tasks, &mut batch);
             stopping = batch.iter().any(|task| matches!(task, Task::Stop));
@@ -88,6 +100,9 @@ impl Thread {
                     self.work(vec![task]);
                 }
             }
+        }
+        if let Some(replica) = &mut self.replica {
+            replica.retire();
         }
         if let Err(error) = self.store.checkpoint() {
             tracing::warn!(%error, "checkpoint at shutdown failed");
@@ -128,7 +143,12 @@ impl Thread {
                     self.store.write_back();
                 }
             }
-            Err(error) if batch.len() == 1 => {
+            Err(Undone::Log(cause)) => {
+                for task in batch {
+                    full::fail(task, cause);
+                }
+            }
+            Err(Undone::Store(error)) if batch.len() == 1 => {
                 if error.is_full() {
                     self.full.refuse(&error);
                 } else {
@@ -140,7 +160,7 @@ impl Thread {
                     full::fail(task, cause);
                 }
             }
-            Err(error) => {
+            Err(Undone::Store(error)) => {
                 if !error.is_full() {
                     let commands = batch.len();
                     tracing::warn!(%error, commands, "batch failed, trying one by one");
@@ -152,7 +172,7 @@ impl Thread {
         }
     }
 
-    fn transaction(&mut self, batch: &[Task]) -> Result<(Vec<Done>, u64), store::Error> {
+    fn transaction(&mut self, batch: &[Task]) -> Result<(Vec<Done>, u64), Undone> {
         self.newest_record = None;
         let (watch, was_held) = (self.watch, self.was_held);
         let look = self.look();
@@ -162,7 +182,7 @@ impl Thread {
         }
         // What is undone must be its own.
         if matches!(batch, [Task::Open(..) | Task::Whole(_)]) && self.store.is_held() {
-            self.store.commit()?;
+            self.commit()?;
         }
         self.store.begin()?;
         let before = self.store.rows_written();
@@ -176,9 +196,11 @@ impl Thread {
         if matches!(done.as_deref(), Ok([only]) if only.is_undone()) {
             self.store.rollback();
             (self.watch, self.was_held) = (watch, was_held);
-            return done.map(|done| (done, 0));
+            return Ok(done.map(|done| (done, 0))?);
         }
-        let committed = done.and_then(|done| self.end(batch).map(|is_over| (done, is_over)));
+        let committed = done
+            .map_err(Undone::from)
+            .and_then(|done| self.end(batch).map(|is_over| (done, is_over)));
         match committed {
             Ok((done, false)) => Ok((done, micros(committing))),
             Ok((done, true)) => {
@@ -202,14 +224,14 @@ impl Thread {
     }
 
     /// Commits, and gives true; not where more of an import follows that has the database alone.
-    fn end(&mut self, batch: &[Task]) -> Result<bool, store::Error> {
+    fn end(&mut self, batch: &[Task]) -> Result<bool, Undone> {
         if let [Task::Portion(portion, _)] = batch
             && portion.goes_on
             && self.store.hold(portion.items.len())
         {
             return Ok(false);
         }
-        self.store.commit().map(|()| true)
+        self.commit().map(|()| true)
     }
 
     fn task(&mut self, task: &Task, now: Timestamp) -> Result<Done, store::Error> {
@@ -319,7 +341,7 @@ impl Thread {
     }
 
     /// Lets readers see what was committed.
-    fn publish(&self) {
+    pub(super) fn publish(&self) {
         self.shared.commits.fetch_add(1, Ordering::Relaxed);
         self.shared.healthy.store(true, Ordering::Relaxed);
         let due = self.store.next_due().map_or(i64::MAX, |t| t.0);

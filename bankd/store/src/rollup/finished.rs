@@ -1,6 +1,5 @@
 //! Rollup contributions of a finished use, from its row.
 
-use super::super::sizes::Sizes;
 use super::super::{Error, codec};
 use super::charge::Class;
 use super::factors::Factors;
@@ -9,6 +8,7 @@ use super::worth::Worth;
 use bank_core::effects::{Became, UseRow};
 use bank_core::time::Timestamp;
 use bank_core_figures::rollup::{Measure, Presence, Sums, Use};
+use bank_core_figures::sizes::Sizes;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row};
 use std::collections::HashMap;

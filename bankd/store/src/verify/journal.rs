@@ -459,6 +459,6 @@ pub(super) fn is_unreadable(error: &Error) -> bool {
                 | QueryReturnedNoRows
                 | Utf8Error(..)
         ),
-        Error::NotABank(_) => false,
+        Error::Diverged(_) | Error::NotABank(_) => false,
     }
 }

@@ -7,6 +7,7 @@ use bank_api::text::parse_rfc3339;
 use bank_core::kind::Record;
 use bank_core::time::Timestamp;
 use bankd_ledger::exposition::Text;
+use bankd_ledger::writer::Role;
 use bankd_safekeeping::backup;
 use bankd_services::spool;
 use bankd_store::partner;
@@ -55,6 +56,7 @@ pub(super) async fn write(call: &Call, text: &mut Text) -> Result<(), Failure> {
     process(call, text);
     commands(call, text);
     call.services.requests.write(text);
+    cluster(call, text);
     refused(call, text);
     stored(&read, text);
     set_aside(&read, text);
@@ -140,6 +142,22 @@ fn commands(call: &Call, text: &mut Text) {
         help,
         counters.queue_capacity,
     );
+}
+
+/// A node of a cluster.
+fn cluster(call: &Call, text: &mut Text) {
+    let Some(own) = call.services.writer.cluster() else {
+        return;
+    };
+    let is_writer = u64::from(own.role() == Role::Writer);
+    let help = "1 if this node of a cluster writes";
+    one(text, "bankd_cluster_writer", "gauge", help, is_writer);
+    let position = u64::try_from(own.position()).unwrap_or_default();
+    let help = "The last entry of the log that this node contains";
+    one(text, "bankd_cluster_position", "gauge", help, position);
+    let is_failed = u64::from(own.state().fault.is_some());
+    let help = "1 if the log of the cluster cannot be used";
+    one(text, "bankd_cluster_log_failed", "gauge", help, is_failed);
 }
 
 fn refused(call: &Call, text: &mut Text) {

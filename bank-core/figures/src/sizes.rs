@@ -5,25 +5,26 @@ use bank_core::decimal::Decimal;
 
 /// Truncated to whole units; none if missing or beyond the range of the column.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sizes {
+pub struct Sizes {
     /// Thousandths of processors.
-    pub(super) millis: Option<i64>,
-    pub(super) nodes: Option<i64>,
+    pub millis: Option<i64>,
+    /// Nodes.
+    pub nodes: Option<i64>,
     /// Graphics processors.
-    pub(super) gpus: Option<i64>,
+    pub gpus: Option<i64>,
     /// Bytes.
-    pub(super) memory: Option<i64>,
+    pub memory: Option<i64>,
     /// Bytes.
-    pub(super) disk: Option<i64>,
+    pub disk: Option<i64>,
     /// Wall time, microseconds: the reported time, else from start to end.
-    pub(super) wall: Option<i64>,
+    pub wall: Option<i64>,
     /// How long its processors were busy, microseconds.
-    pub(super) cpu: Option<i64>,
+    pub cpu: Option<i64>,
 }
 
 impl Sizes {
     /// Those of a report.
-    pub(super) fn of(report: &UsageReport) -> Sizes {
+    pub fn of(report: &UsageReport) -> Sizes {
         let (facts, figures) = (&report.request.facts, &report.figures);
         let usage = &facts.usage;
         let gpus = usage.gres.iter().find(|(name, _)| name == "gpu");

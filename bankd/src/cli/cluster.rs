@@ -1,0 +1,301 @@
+//! `bankd cluster`: makes a bank a node of a cluster, and shows and changes the cluster.
+
+use anyhow::{Context as _, Result, bail};
+use bank_api::exit::bank as exit;
+use bank_core::directory::Policy;
+use bankd_cluster::{Appended, Entry, Log, NodeRow, PostgresLog};
+use bankd_config::{Cluster, data_dir};
+use bankd_ledger::writer::opening_body;
+use bankd_services::cluster::log_settings;
+use bankd_store::SqliteStore;
+use bankd_store::replica::Place;
+use clap::Subcommand;
+
+use super::{Data, Failure, exists, settings};
+
+/// `bankd cluster`.
+#[derive(Debug, Subcommand)]
+pub(super) enum ClusterCommands {
+    /// Make a bank the first node of a cluster; the daemon must be stopped
+    Init {
+        #[command(flatten)]
+        data: Data,
+    },
+    /// Make a restored backup of a node a further node; the daemon must be stopped
+    Join {
+        #[command(flatten)]
+        data: Data,
+    },
+    /// Make a node a bank on a single machine again; the daemon must be stopped
+    Leave {
+        #[command(flatten)]
+        data: Data,
+        /// Leave also if the log cannot be reached
+        #[arg(long)]
+        force: bool,
+    },
+    /// Show the writer, the nodes and how far they are
+    Status {
+        #[command(flatten)]
+        data: Data,
+    },
+    /// Make another node the writer
+    Promote {
+        #[command(flatten)]
+        data: Data,
+        /// The node that is to write
+        #[arg(value_name = "NODE")]
+        node: String,
+    },
+    /// Delete entries of the log that every node contains
+    Trim {
+        #[command(flatten)]
+        data: Data,
+        /// Entries to keep beyond those
+        #[arg(long, value_name = "N", default_value_t = 10_000,
+              value_parser = clap::value_parser!(i64).range(1..))]
+        keep: i64,
+    },
+}
+
+pub(super) fn run(command: &ClusterCommands) -> Result<u8, Failure> {
+    let (ClusterCommands::Init { data }
+    | ClusterCommands::Join { data }
+    | ClusterCommands::Leave { data, .. }
+    | ClusterCommands::Status { data }
+    | ClusterCommands::Promote { data, .. }
+    | ClusterCommands::Trim { data, .. }) = command;
+    exists(&data.dir())?;
+    let cluster = settings(&data.dir())?.cluster;
+    let is_forced = matches!(command, ClusterCommands::Leave { force: true, .. });
+    if !cluster.is_on() && !is_forced {
+        return Err(Failure {
+            error: anyhow::anyhow!("no cluster: the setting cluster.log is empty"),
+            code: exit::USAGE,
+            hint: Some(
+                "set cluster.log, cluster.node and cluster.address in bankd.toml".to_owned(),
+            ),
+        });
+    }
+    match command {
+        ClusterCommands::Init { .. } => init(data, &cluster)?,
+        ClusterCommands::Join { .. } => join(data, &cluster)?,
+        ClusterCommands::Leave { force, .. } => leave(data, &cluster, *force)?,
+        ClusterCommands::Status { .. } => status(&mut *log(data, &cluster)?)?,
+        ClusterCommands::Promote { node, .. } => promote(&mut *log(data, &cluster)?, node)?,
+        ClusterCommands::Trim { keep, .. } => trim(&mut *log(data, &cluster)?, *keep)?,
+    }
+    Ok(exit::DONE)
+}
+
+/// The log of the bank in a data directory.
+fn log(data: &Data, cluster: &Cluster) -> Result<Box<PostgresLog>> {
+    let dir = data.dir();
+    let reader = bankd_store::open_reader(&dir.database())?;
+    let bank = bankd_store::bank::read(&reader)?.bank.uuid;
+    Ok(Box::new(PostgresLog::connect(&log_settings(
+        cluster,
+        dir.path(),
+        &bank,
+    ))?))
+}
+
+fn init(data: &Data, cluster: &Cluster) -> Result<()> {
+    let dir = data.dir();
+    let _lock = data_dir::lock(&dir)?;
+    let mut store = SqliteStore::open(&dir.database(), Policy::default())?;
+    let bank = store.bank()?.bank.uuid;
+    let mut log = PostgresLog::new(&log_settings(cluster, dir.path(), &bank))?;
+    log.create().context("cannot make the tables of the log")?;
+    let hash = store.last_hash().to_vec();
+    // A first attempt may have ended before the file was marked.
+    if log.last()? > 1 || log.find(1)?.is_some_and(|first| first.hash_after != hash) {
+        bail!("the log contains this bank already: make a further node with `bankd cluster join`");
+    }
+    let lease = log.take(&cluster.node, &cluster.address, cluster.lease())?;
+    let lease = lease.context("another node has the lease of this bank")?;
+    let first = Entry {
+        position: 1,
+        epoch: lease.epoch,
+        batch: *uuid::Uuid::new_v4().as_bytes(),
+        body: opening_body(),
+        hash_before: hash.clone(),
+        hash_after: hash,
+        at_us: bankd_ledger::clock::real_us(),
+    };
+    let first = match log.append(&first)? {
+        Appended::Done => first,
+        Appended::Taken => log.find(1)?.context("the log changed meanwhile")?,
+    };
+    store.join(Some(&Place {
+        node: cluster.node.clone(),
+        position: first.position,
+        epoch: first.epoch,
+    }))?;
+    log.hand_over(&cluster.node, lease.epoch, None)?;
+    report(&mut log, cluster, first.position)?;
+    say!(
+        "{} is the first node of the cluster, at position {}",
+        cluster.node,
+        first.position
+    );
+    warn(&mut log)
+}
+
+fn join(data: &Data, cluster: &Cluster) -> Result<()> {
+    let dir = data.dir();
+    let _lock = data_dir::lock(&dir)?;
+    let mut store = SqliteStore::open_node(&dir.database(), Policy::default())?;
+    let bank = store.bank()?.bank.uuid;
+    let place = store.place()?.unwrap_or_default();
+    let mut log = PostgresLog::connect(&log_settings(cluster, dir.path(), &bank))?;
+    let known = log.nodes()?;
+    if let Some(other) = known
+        .iter()
+        .find(|row| row.node == cluster.node && row.address != cluster.address)
+    {
+        bail!(
+            "node {} is known at {}: choose another cluster.node, or remove that one with `bankd cluster leave`",
+            other.node,
+            other.address
+        );
+    }
+    let (first, last) = (log.first()?, log.last()?);
+    if place.position > last {
+        bail!(
+            "the file contains entry {}, and the log ends at {last}: it is another log, or it lost entries",
+            place.position
+        );
+    }
+    if place.position.saturating_add(1) < first {
+        bail!(
+            "the file contains entries up to {}, and the log begins at {first}: it was trimmed. Restore a newer backup \
+             of a node",
+            place.position
+        );
+    }
+    if let Some(own) = log.find(place.position)?
+        && own.hash_after != store.last_hash()
+    {
+        bail!(
+            "entry {} of the log belongs to another journal than that of the file",
+            place.position
+        );
+    }
+    store.join(Some(&Place {
+        node: cluster.node.clone(),
+        ..place.clone()
+    }))?;
+    report(&mut log, cluster, place.position)?;
+    say!(
+        "{} is a node of the cluster, at position {} of {last}: start `bankd serve`",
+        cluster.node,
+        place.position
+    );
+    warn(&mut log)
+}
+
+fn report(log: &mut impl Log, cluster: &Cluster, applied: i64) -> Result<()> {
+    let row = NodeRow {
+        node: cluster.node.clone(),
+        address: cluster.address.clone(),
+        applied,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        age_ms: 0,
+    };
+    Ok(log.report(&row)?)
+}
+
+fn warn(log: &mut impl Log) -> Result<()> {
+    for warning in log.warnings()? {
+        say!("warning: {warning}");
+    }
+    Ok(())
+}
+
+fn leave(data: &Data, cluster: &Cluster, force: bool) -> Result<()> {
+    let dir = data.dir();
+    let _lock = data_dir::lock(&dir)?;
+    let mut store = SqliteStore::open_node(&dir.database(), Policy::default())?;
+    let node = store.place()?.unwrap_or_default().node;
+    let done = log(data, cluster).and_then(|mut log| {
+        if let Some(lease) = log.lease()?.filter(|lease| lease.node == node) {
+            log.hand_over(&node, lease.epoch, None)?;
+        }
+        Ok(log.leave(&node)?)
+    });
+    match done {
+        Err(error) if !force => {
+            return Err(error.context("the node stays in the cluster; --force leaves all the same"));
+        }
+        _ => {}
+    }
+    store.join(None)?;
+    say!(
+        "{node} left the cluster: the file is a bank on a single machine; remove cluster.log from bankd.toml"
+    );
+    Ok(())
+}
+
+fn status(log: &mut impl Log) -> Result<()> {
+    let (first, last) = (log.first()?, log.last()?);
+    match log.lease()? {
+        Some(lease) if lease.node.is_empty() => {
+            say!(
+                "writer   none: handed over {} ms ago, epoch {}",
+                lease.age_ms,
+                lease.epoch
+            );
+        }
+        Some(lease) => say!(
+            "writer   {} at {}, epoch {}, seen {} ms ago",
+            lease.node,
+            lease.address,
+            lease.epoch,
+            lease.age_ms
+        ),
+        None => say!("writer   none yet"),
+    }
+    say!("log      entries {first} to {last}");
+    for row in log.nodes()? {
+        let behind = last.saturating_sub(row.applied);
+        say!(
+            "node     {} at {}, position {} ({behind} behind), bankd {}, seen {} ms ago",
+            row.node,
+            row.address,
+            row.applied,
+            row.version,
+            row.age_ms
+        );
+    }
+    warn(log)
+}
+
+fn promote(log: &mut impl Log, node: &str) -> Result<()> {
+    if !log.nodes()?.iter().any(|row| row.node == node) {
+        bail!("no node {node}: `bankd cluster status` lists them");
+    }
+    let Some(lease) = log.lease()?.filter(|lease| !lease.node.is_empty()) else {
+        bail!("no node writes now: one takes the lease by itself within a few seconds");
+    };
+    if lease.node == node {
+        say!("{node} writes already");
+        return Ok(());
+    }
+    if !log.hand_over(&lease.node, lease.epoch, Some(node))? {
+        bail!("the writer changed meanwhile: look at `bankd cluster status`");
+    }
+    say!("the lease is handed over from {} to {node}", lease.node);
+    Ok(())
+}
+
+fn trim(log: &mut impl Log, keep: i64) -> Result<()> {
+    let rows = log.nodes()?;
+    let Some(applied) = rows.iter().map(|row| row.applied).min() else {
+        bail!("no node is known");
+    };
+    let below = applied.saturating_sub(keep);
+    let gone = log.trim(below)?;
+    say!("deleted {gone} entries: every node contains those up to {applied}");
+    Ok(())
+}

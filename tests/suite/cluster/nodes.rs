@@ -1,0 +1,338 @@
+//! Three daemons over one log: what one writes the others contain, and another takes over when it is gone.
+
+use std::process::Command;
+
+use super::server::{PASSWORD, Server, programs as server_programs};
+use crate::harness::{
+    Bank, Documents, Ran, Request, SECRET, Setup, Signing, free_port, programs, skip, until, verify,
+};
+
+/// Three nodes; the server of the log goes last.
+pub(super) struct Cluster {
+    pub(super) nodes: Vec<Bank>,
+    pub(super) server: Server,
+}
+
+/// What the settings of a node are.
+fn settings(log: &str, node: usize, port: u16) -> Vec<(String, String)> {
+    [
+        ("BANKD_CLUSTER_LOG", log.to_owned()),
+        ("BANKD_CLUSTER_NODE", format!("n{node}")),
+        ("BANKD_CLUSTER_ADDRESS", format!("http://127.0.0.1:{port}")),
+        ("BANKD_HTTP_LISTEN", format!("127.0.0.1:{port}")),
+    ]
+    .map(|(name, value)| (name.to_owned(), value))
+    .to_vec()
+}
+
+/// Runs `bankd` over the data of a bank with the settings of its node.
+pub(super) fn bankd(bank: &Bank, words: &[&str]) -> Ran {
+    let mut command = Command::new(programs().bankd());
+    command.args(words).arg("--data").arg(bank.data());
+    command
+        .env_clear()
+        .env("TZ", "UTC")
+        .envs(bank.env().iter().cloned());
+    Ran::of(&mut command, b"")
+}
+
+#[track_caller]
+pub(super) fn bankd_ok(bank: &Bank, words: &[&str]) -> String {
+    let ran = bankd(bank, words);
+    assert_eq!(
+        ran.exit,
+        0,
+        "bankd {}: {}{}",
+        words.join(" "),
+        ran.stdout,
+        ran.stderr
+    );
+    ran.stdout
+}
+
+/// A bank with its further nodes, all running.
+pub(super) fn nodes(log: &str, count: usize) -> Vec<Bank> {
+    let mut first = Setup::new().start();
+    first.stop();
+    first.set_env(settings(log, 0, free_port()));
+    let made = bankd_ok(&first, &["cluster", "init"]);
+    assert!(
+        made.starts_with("n0 is the first node of the cluster, at position 1\n"),
+        "{made}"
+    );
+    let out = first.folder().join("copies");
+    bankd_ok(
+        &first,
+        &["backup", "--with-keys", "--out", out.to_str().unwrap()],
+    );
+    let copy = std::fs::read_dir(&out)
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
+    let mut all = vec![first];
+    for number in 1..count {
+        let node = Bank::bare(settings(log, number, free_port()));
+        bankd_ok(&node, &["restore", copy.to_str().unwrap()]);
+        let joined = bankd_ok(&node, &["cluster", "join"]);
+        assert!(
+            joined.starts_with(&format!(
+                "n{number} is a node of the cluster, at position 1"
+            )),
+            "{joined}"
+        );
+        all.push(node);
+    }
+    for node in &mut all {
+        node.start();
+    }
+    all
+}
+
+impl Cluster {
+    fn start() -> Option<Self> {
+        let Some(found) = server_programs() else {
+            skip("postgresql", "no server of PostgreSQL");
+            return None;
+        };
+        let server = Server::start(found);
+        let log = format!(
+            "postgres://bank:{PASSWORD}@127.0.0.1:{}/postgres",
+            server.port
+        );
+        Some(Self {
+            nodes: nodes(&log, 3),
+            server,
+        })
+    }
+
+    /// The node that writes, once one does; `gone` does not count.
+    pub(super) fn writer(&self, gone: Option<usize>) -> usize {
+        writer(&self.nodes, gone)
+    }
+}
+
+/// The node that writes, once one does; `gone` does not count.
+pub(super) fn writer(nodes: &[Bank], gone: Option<usize>) -> usize {
+    until("a node writes", || {
+        let mut all = nodes.iter().enumerate();
+        let found = all.find(|(at, node)| {
+            Some(*at) != gone && node.is_running() && field(node, "role") == "writer"
+        });
+        found.map(|(at, _)| at)
+    })
+}
+
+/// A member of the cluster in a node's status.
+pub(super) fn field(node: &Bank, member: &str) -> String {
+    let ran = node.bank(&["status", "--json"]);
+    let status: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap_or_default();
+    match &status["cluster"][member] {
+        serde_json::Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// Waits until every running node contains what the writer does, and compares their balances.
+pub(super) fn all_agree(nodes: &[Bank], writer: usize) {
+    let position = field(&nodes[writer], "position");
+    for node in nodes.iter().filter(|node| node.is_running()) {
+        until("a node has caught up", || {
+            (field(node, "position") == position).then_some(())
+        });
+        assert_eq!(balances(node), balances(&nodes[writer]));
+    }
+}
+
+fn balances(node: &Bank) -> serde_json::Value {
+    let text = node.bank_ok(&["balance", "--json"]);
+    serde_json::from_str(&text).unwrap()
+}
+
+/// Ends all nodes; each is proven, and all journals end with the same hash.
+pub(super) fn prove(nodes: &mut [Bank]) {
+    let mut ends = Vec::new();
+    for node in nodes {
+        node.verify();
+        ends.push(node.query("SELECT id, hex(hash) FROM tx ORDER BY id DESC LIMIT 1"));
+    }
+    assert!(ends.windows(2).all(|pair| pair[0] == pair[1]), "{ends:?}");
+}
+
+#[test]
+fn what_one_node_writes_the_others_contain() {
+    let Some(mut cluster) = Cluster::start() else {
+        return;
+    };
+    let writer = cluster.writer(None);
+    let other = (writer + 1) % 3;
+    let (own, follower) = (&cluster.nodes[writer], &cluster.nodes[other]);
+    own.bank_ok(&["deposit", "chemistry", "5"]);
+    own.bank_ok(&["user", "add", "zoe"]);
+    all_agree(&cluster.nodes, writer);
+    assert!(
+        follower.bank_ok(&["user", "ls"]).contains("zoe"),
+        "reference data follow too"
+    );
+    // A person on the socket of a follower is sent to the writer.
+    let refused = follower.bank(&["deposit", "chemistry", "1"]);
+    let address = format!(
+        "another node of the cluster writes: ask http://{}",
+        own.tcp()
+    );
+    refused.expect_stderr(&[&address]);
+    assert_ne!(refused.exit, 0);
+    // A signed request goes on to the writer, and its answer comes back with the writer's signature.
+    let charge = || {
+        let request = Request::nami("charge", "once", &Documents::own().get(4));
+        Signing::new().sign(request)
+    };
+    let request = charge();
+    let answer = follower.over_tcp(&request);
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    verify(&request, &answer, SECRET).unwrap();
+    let again = follower.over_tcp(&charge());
+    assert_eq!(again.text(), answer.text(), "one charge");
+    all_agree(&cluster.nodes, writer);
+    let screen = own.bank_ok(&["status"]);
+    assert!(
+        screen.contains(&format!("node           n{writer} writer   position")),
+        "{screen}"
+    );
+    assert!(
+        follower
+            .bank_ok(&["status"])
+            .contains("follower   position")
+    );
+    prove(&mut cluster.nodes);
+}
+
+#[test]
+fn another_node_takes_over_and_nothing_is_lost() {
+    let Some(mut cluster) = Cluster::start() else {
+        return;
+    };
+    for round in 0..3 {
+        let writer = cluster.writer(None);
+        let amount = (round + 1).to_string();
+        cluster.nodes[writer].bank_ok(&["deposit", "chemistry", &amount]);
+        cluster.nodes[writer].kill();
+        let next = cluster.writer(Some(writer));
+        assert_ne!(next, writer);
+        cluster.nodes[next].bank_ok(&["deposit", "chemistry", &amount]);
+        cluster.nodes[writer].start();
+        all_agree(&cluster.nodes, next);
+    }
+    let balance = balances(&cluster.nodes[0]);
+    assert!(
+        balance.to_string().contains("100012"),
+        "100,000 and twice 1 + 2 + 3: {balance}"
+    );
+    prove(&mut cluster.nodes);
+}
+
+#[test]
+fn an_operator_moves_the_writer_and_trims_the_log() {
+    let Some(mut cluster) = Cluster::start() else {
+        return;
+    };
+    let writer = cluster.writer(None);
+    let heir = (writer + 1) % 3;
+    let name = format!("n{heir}");
+    let moved = bankd_ok(&cluster.nodes[writer], &["cluster", "promote", &name]);
+    assert_eq!(
+        moved,
+        format!("the lease is handed over from n{writer} to {name}\n")
+    );
+    until("the heir writes", || {
+        (field(&cluster.nodes[heir], "role") == "writer").then_some(())
+    });
+    let unknown = bankd(&cluster.nodes[writer], &["cluster", "promote", "n9"]);
+    unknown.expect_stderr(&["no node n9: `bankd cluster status` lists them"]);
+    for _ in 0..5 {
+        cluster.nodes[heir].bank_ok(&["deposit", "chemistry", "1"]);
+    }
+    all_agree(&cluster.nodes, heir);
+    until("all nodes reported", || {
+        let shown = bankd_ok(&cluster.nodes[heir], &["cluster", "status"]);
+        (shown.matches("(0 behind)").count() == 3).then_some(())
+    });
+    let trimmed = bankd_ok(&cluster.nodes[heir], &["cluster", "trim", "--keep", "1"]);
+    assert!(trimmed.starts_with("deleted "), "{trimmed}");
+    cluster.nodes[heir].bank_ok(&["deposit", "chemistry", "1"]);
+    all_agree(&cluster.nodes, heir);
+    prove(&mut cluster.nodes);
+    // A node that leaves is a bank of its own again.
+    let last = &cluster.nodes[2];
+    let refused = Command::new(programs().bankd())
+        .args(["rollup", "rebuild", "--data"])
+        .arg(last.data())
+        .output()
+        .unwrap();
+    let text = String::from_utf8(refused.stderr).unwrap();
+    assert!(
+        text.contains("is node n2 of a cluster: change the bank through its daemon"),
+        "{text}"
+    );
+    bankd_ok(last, &["cluster", "leave"]);
+    let mut alone = cluster.nodes.pop().unwrap();
+    alone.set_env(Vec::new());
+    alone.start();
+    alone.bank_ok(&["deposit", "chemistry", "3"]);
+    alone.verify();
+}
+
+#[test]
+fn a_row_that_differs_stops_the_node() {
+    let Some(mut cluster) = Cluster::start() else {
+        return;
+    };
+    let writer = cluster.writer(None);
+    let other = (writer + 1) % 3;
+    all_agree(&cluster.nodes, writer);
+    cluster.nodes[other].stop();
+    let sql = "UPDATE allocation SET amount = amount + 1 WHERE amount > 0 RETURNING id";
+    cluster.nodes[other].query(sql);
+    cluster.nodes[other].start();
+    let charge = Request::nami("charge", "once", &Documents::own().get(4));
+    let answer = cluster.nodes[writer].over_tcp(&Signing::new().sign(charge));
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    until("the node stopped", || {
+        (field(&cluster.nodes[other], "role") == "stopped").then_some(())
+    });
+    let why = field(&cluster.nodes[other], "why");
+    assert!(
+        why.contains("this node differs from the writer: table allocation, row"),
+        "{why}"
+    );
+    assert!(why.contains("`bankd cluster join`"), "{why}");
+    cluster.nodes[other].kill();
+    cluster.nodes.remove(other);
+    prove(&mut cluster.nodes);
+}
+
+#[test]
+fn without_its_log_a_bank_reads_and_does_not_write() {
+    let Some(mut cluster) = Cluster::start() else {
+        return;
+    };
+    let writer = cluster.writer(None);
+    cluster.server.down();
+    let refused = cluster.nodes[writer].bank(&["deposit", "chemistry", "1"]);
+    assert_ne!(refused.exit, 0, "{}", refused.stdout);
+    for node in &cluster.nodes {
+        node.bank_ok(&["balance"]);
+    }
+    cluster.server.up();
+    let writer = cluster.writer(None);
+    until("a deposit succeeds", || {
+        (cluster.nodes[writer]
+            .bank(&["deposit", "chemistry", "2"])
+            .exit
+            == 0)
+            .then_some(())
+    });
+    all_agree(&cluster.nodes, writer);
+    prove(&mut cluster.nodes);
+}
