@@ -101,9 +101,7 @@ impl Thread {
                 }
             }
         }
-        if let Some(replica) = &mut self.replica {
-            replica.retire();
-        }
+        self.retire();
         if let Err(error) = self.store.checkpoint() {
             tracing::warn!(%error, "checkpoint at shutdown failed");
         }

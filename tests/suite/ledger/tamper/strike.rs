@@ -35,8 +35,9 @@ impl Other {
 
 impl Map {
     pub(super) fn of(bank: &Connection) -> Map {
+        // `place` has a row in a node of a cluster only, which compares it with the log.
         let sql = "SELECT name FROM sqlite_schema WHERE type = 'table'
-                       AND name NOT LIKE 'sqlite_%' ORDER BY name";
+                       AND name NOT LIKE 'sqlite_%' AND name <> 'place' ORDER BY name";
         let mut statement = bank.prepare(sql).unwrap();
         let names = statement.query_map([], |r| r.get(0)).unwrap();
         let tables = names.map(|name| Table::of(bank, name.unwrap()));

@@ -7,7 +7,6 @@ use bank_api::text::parse_rfc3339;
 use bank_core::kind::Record;
 use bank_core::time::Timestamp;
 use bankd_ledger::exposition::Text;
-use bankd_ledger::writer::Role;
 use bankd_safekeeping::backup;
 use bankd_services::spool;
 use bankd_store::partner;
@@ -144,18 +143,16 @@ fn commands(call: &Call, text: &mut Text) {
     );
 }
 
-/// A node of a cluster.
+/// The node of a cluster. A bank on a single machine writes, and has no log.
 fn cluster(call: &Call, text: &mut Text) {
-    let Some(own) = call.services.writer.cluster() else {
-        return;
-    };
-    let is_writer = u64::from(own.role() == Role::Writer);
-    let help = "1 if this node of a cluster writes";
+    let own = call.services.writer.cluster();
+    let is_writer = u64::from(call.services.writer.is_writing());
+    let help = "1 if this node of a cluster writes, and on a single machine";
     one(text, "bankd_cluster_writer", "gauge", help, is_writer);
-    let position = u64::try_from(own.position()).unwrap_or_default();
+    let position = own.map_or(0, |own| u64::try_from(own.position()).unwrap_or_default());
     let help = "The last entry of the log that this node contains";
     one(text, "bankd_cluster_position", "gauge", help, position);
-    let is_failed = u64::from(own.state().fault.is_some());
+    let is_failed = u64::from(own.is_some_and(|own| own.state().fault.is_some()));
     let help = "1 if the log of the cluster cannot be used";
     one(text, "bankd_cluster_log_failed", "gauge", help, is_failed);
 }

@@ -23,6 +23,13 @@ impl Thread {
         tasks.recv().map_err(|_| RecvTimeoutError::Disconnected)
     }
 
+    /// Gives the lease up at the end of a writer.
+    pub(super) fn retire(&mut self) {
+        if let Some(replica) = &mut self.replica {
+            replica.retire();
+        }
+    }
+
     /// Commits the open database transaction: in a cluster, once its entry is durable in the log.
     pub(super) fn commit(&mut self) -> Result<(), Undone> {
         let Some(replica) = &mut self.replica else {
