@@ -17,7 +17,7 @@ use crate::visit::{Shown, Visit};
 use crate::zone::days;
 
 /// Rows of one page: a telephone loads the first one in less than 60 kB.
-pub(crate) const SHOWN: &str = "50";
+pub(crate) const SHOWN: &str = "45";
 
 pub(crate) fn rows() -> Vec<Page> {
     vec![
