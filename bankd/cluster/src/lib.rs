@@ -4,7 +4,7 @@
 //! apply the entries in order. The log decides which node came first: an entry has a position, and each
 //! position is filled once. This crate contains no rule of the ledger: the body of an entry is opaque.
 //!
-//! Start at [`log`] for the contract, then [`settle`] for unknown outcomes. [`postgresql`] keeps the log in
+//! Start at [`log`] for the contract, then [`settle()`] for unknown outcomes. [`postgresql`] keeps the log in
 //! `PostgreSQL`; with the feature `simulation`, `memory` keeps it in memory, with faults, for tests.
 
 mod boxed;
