@@ -313,7 +313,7 @@ pub(crate) enum GenCommand {
     reason = "each is one flag of the command line"
 )]
 pub(crate) struct Global {
-    /// Address of the daemon: unix:/path or http://host:port
+    /// Address of the daemon: unix:/path or http://host:port; commas between several nodes
     #[arg(
         long,
         global = true,

@@ -178,7 +178,7 @@ impl Context {
             propose: true,
         };
         let target = client::path(segments) + &client::query(&query);
-        let call = Call::send(method, target, body, Some(self.key(write)?))?;
+        let call = Call::send(method, target, body, Some(crate::context::key(write)?))?;
         let proposal = self.client.call(&call)?;
         proposal::proposed(self, &proposal).map(Sent::Proposed)
     }
@@ -193,10 +193,11 @@ impl Context {
         if !(remove.yes || remove.write.dry_run) {
             confirm(what)?;
         }
-        self.client.call(&Call::delete(
+        let call = Call::delete(
             target(segments, &remove.write),
-            self.key(&remove.write)?,
-        ))
+            crate::context::key(&remove.write)?,
+        );
+        Ok(self.client.call(&call)?)
     }
 
     /// The same, with its money and its liens where that is asked for.
@@ -218,8 +219,8 @@ impl Context {
             force,
         };
         let target = client::path(segments) + &client::query(&query);
-        self.client
-            .call(&Call::delete(target, self.key(&remove.write)?))
+        let call = Call::delete(target, crate::context::key(&remove.write)?);
+        Ok(self.client.call(&call)?)
     }
 
     /// What is said after a change: the answer itself in JSON, else the sentence and the

@@ -11,8 +11,8 @@ use bank_picture::Terminal;
 
 use crate::{cli::Global, fail::Failure, terminal};
 
-/// Default address of the daemon (decisions.md 4).
-pub(crate) const DEFAULT_SERVER: &str = "unix:/var/lib/bankd/bankd.sock";
+/// Default address of the daemon.
+pub(crate) use bank_client::DEFAULT_SERVER;
 
 const SYSTEM_FILE: &str = "/etc/bank/bank.toml";
 const MAX_FILE_BYTES: u64 = 64 * 1024;
@@ -21,12 +21,14 @@ const MAX_FILE_BYTES: u64 = 64 * 1024;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Settings {
-    /// `unix:/path` or `http://host:port`.
+    /// `unix:/path`, `http://host:port` or `https://host:port`; several nodes of one bank have commas between.
     pub(crate) server: Option<String>,
     /// Id of the signing key; TCP only.
     pub(crate) key_id: Option<String>,
     /// File with its secret; TCP only.
     pub(crate) key_file: Option<PathBuf>,
+    /// File with the authorities of https servers, in PEM form.
+    pub(crate) ca_file: Option<PathBuf>,
     /// An API token, shown in place of a signature; it comes before a key.
     pub(crate) token: Option<Token>,
     /// `table`, `parsable`, `parsable2`, `csv`, `json` or `jsonl`.
@@ -53,6 +55,7 @@ impl Settings {
             server: self.server.or(next.server),
             key_id: self.key_id.or(next.key_id),
             key_file: self.key_file.or(next.key_file),
+            ca_file: self.ca_file.or(next.ca_file),
             token: self.token.or(next.token),
             format: self.format.or(next.format),
             project: self.project.or(next.project),
@@ -129,6 +132,7 @@ fn resolve(
         server: flags.server.clone(),
         key_id: flags.key_id.clone(),
         key_file: flags.key_file.clone(),
+        ca_file: None,
         // Not as a flag: everybody on the machine sees those.
         token: None,
         format: flags.format_name().map(str::to_owned),
@@ -138,6 +142,7 @@ fn resolve(
         server: env("BANK_SERVER"),
         key_id: env("BANK_KEY_ID"),
         key_file: env("BANK_KEY_FILE").map(PathBuf::from),
+        ca_file: env("BANK_CA_FILE").map(PathBuf::from),
         token: env("BANK_TOKEN").map(Token),
         format: env("BANK_FORMAT"),
         project: env("BANK_PROJECT"),
@@ -187,7 +192,7 @@ fn parse(path: &Path, text: &str) -> Result<Settings, Failure> {
             "cannot read settings: {} line {line}: {why}",
             path.display()
         ))
-        .hint("the settings are server, key_id, key_file, token, format, project")
+        .hint("the settings are server, key_id, key_file, ca_file, token, format, project")
     })
 }
 

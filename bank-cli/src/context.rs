@@ -54,8 +54,8 @@ impl Context {
         segments: &[&str],
         query: &impl Serialize,
     ) -> Result<T, Failure> {
-        self.client
-            .call(&Call::get(client::path(segments) + &client::query(query)))
+        let target = client::path(segments) + &client::query(query);
+        Ok(self.client.call(&Call::get(target))?)
     }
 
     /// Reads a list to its end, page by page.
@@ -64,7 +64,7 @@ impl Context {
         segments: &[&str],
         query: &impl Serialize,
     ) -> Result<List<T>, Failure> {
-        self.client.all(segments, query)
+        Ok(self.client.all(segments, query)?)
     }
 
     /// Reads rows with their sums to the end, page by page.
@@ -73,7 +73,7 @@ impl Context {
         segments: &[&str],
         query: &impl Serialize,
     ) -> Result<T, Failure> {
-        self.client.whole(segments, query)
+        Ok(self.client.whole(segments, query)?)
     }
 
     /// Sends a change.
@@ -84,23 +84,9 @@ impl Context {
         body: &impl Serialize,
         write: &WriteArgs,
     ) -> Result<T, Failure> {
-        let key = Some(self.key(write)?);
-        self.client
-            .call(&Call::send(method, target(segments, write), body, key)?)
-    }
-
-    /// The idempotency key: the one given, else a new one.
-    pub(crate) fn key(&self, write: &WriteArgs) -> Result<String, Failure> {
-        if let Some(key) = &write.key {
-            return Ok(key.clone());
-        }
-        let mut random = [0; 10];
-        getrandom::fill(&mut random)
-            .map_err(|error| Failure::internal(format!("no random numbers: {error}")))?;
-        let millis = u64::try_from(self.now_us.div_euclid(1000)).unwrap_or(0);
-        Ok(uuid::Builder::from_unix_timestamp_millis(millis, &random)
-            .into_uuid()
-            .to_string())
+        let key = Some(key(write)?);
+        let call = Call::send(method, target(segments, write), body, key)?;
+        Ok(self.client.call(&call)?)
     }
 
     /// When something is looked at, as the API takes it.
@@ -176,6 +162,14 @@ impl Context {
     }
 }
 
+/// The idempotency key: the one of the command line, else a new one.
+pub(crate) fn key(write: &WriteArgs) -> Result<String, Failure> {
+    match &write.key {
+        Some(key) => Ok(key.clone()),
+        None => Ok(client::new_key()?),
+    }
+}
+
 /// Path and query of a change.
 pub(crate) fn target(segments: &[&str], write: &WriteArgs) -> String {
     client::path(segments)
@@ -189,7 +183,7 @@ pub(crate) fn target(segments: &[&str], write: &WriteArgs) -> String {
 pub(crate) fn test_context() -> Context {
     let form = crate::out::test_form();
     Context {
-        client: Client::new(&crate::config::Settings::default()).unwrap(),
+        client: client::new(&crate::config::Settings::default()).unwrap(),
         zone: form.zone,
         form,
         quiet: false,

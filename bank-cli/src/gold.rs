@@ -9,7 +9,6 @@ use std::{
 use bank_api::exit::bank as exit;
 use bank_cli_gold::{Broken, Clock, Link, Piece, Session, Tool};
 use bank_picture::{Zone, printable::printable_lines};
-use getrandom::fill;
 
 use crate::{
     cli::Global,
@@ -26,7 +25,7 @@ pub(crate) fn main(tool: &'static Tool, arguments: impl IntoIterator<Item = OsSt
     };
     let done = || -> Result<u8, Failure> {
         let settings = config::load(&Global::default())?;
-        let daemon = Daemon(Client::new(&settings)?);
+        let daemon = Daemon(client::new(&settings)?);
         let clock = Clock {
             now_us: daemon.now_us(),
             zone: Zone::Local,
@@ -57,13 +56,9 @@ struct Daemon(Client);
 
 impl Daemon {
     fn ask(&self, request: &str) -> Result<String, Failure> {
-        let mut random = [0; 16];
-        fill(&mut random)
-            .map_err(|error| Failure::internal(format!("no random numbers: {error}")))?;
-        let key = uuid::Builder::from_random_bytes(random).into_uuid();
         let target = client::path(&["gold"]);
-        self.0
-            .text(&Call::xml(target, request.to_owned(), key.to_string()))
+        let call = Call::xml(target, request.to_owned(), client::new_key()?);
+        Ok(self.0.text(&call)?)
     }
 }
 

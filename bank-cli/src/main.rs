@@ -91,7 +91,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
     }
     let output = file::destination(cli.command.output()).map(std::path::Path::to_owned);
     let mut context = Context {
-        client: client::Client::new(&settings)?,
+        client: client::new(&settings)?,
         form,
         quiet: cli.global.quiet,
         project: settings.project,
@@ -99,7 +99,9 @@ fn run(cli: Cli) -> Result<(), Failure> {
         zone,
         file: None,
     };
-    context.client.view_as = cmd::personal::view_as(&cli.command);
+    context
+        .client
+        .set_view_as(cmd::personal::view_as(&cli.command));
     cmd::units::apply(&mut context, cli.global.units, &cli.command)?;
     // What these say is for programs, whatever the form.
     let is_data = matches!(

@@ -12,8 +12,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::{
     cli::{self, Cli, Global},
-    client::Client,
-    config, help,
+    client, config, help,
 };
 
 /// Reads the words of the command line.
@@ -55,7 +54,7 @@ fn fetch(words: &[OsString]) -> Option<Vec<Kind>> {
         .filter(|word| *word != "--help" && *word != "-h");
     let matches = tree.try_get_matches_from_mut(asked).ok()?;
     let global = Global::from_arg_matches(&matches).ok()?;
-    let client = Client::for_help(&config::load(&global).ok()?).ok()?;
+    let client = client::for_help(&config::load(&global).ok()?).ok()?;
     let all: List<Map<String, Json>> = client.all(&["kinds"], &()).ok()?;
     Some(all.items.iter().filter_map(kind_of).collect())
 }

@@ -204,10 +204,10 @@ impl Sending<'_> {
     ) -> Result<T, Failure> {
         let (mut busy, mut lost) = (0, 0);
         loop {
-            let key = self.context.key(&WriteArgs::default())?;
+            let key = client::new_key()?;
             let failure = match self.context.client.call(&make(key)) {
                 Ok(answer) => return Ok(answer),
-                Err(failure) => failure,
+                Err(error) => Failure::from(error),
             };
             let tries = if failure.is("busy") {
                 busy += 1;
@@ -233,11 +233,11 @@ impl Sending<'_> {
         let is_down = failure.exit == exit::UNAVAILABLE && failure.problem.is_none();
         if !is_down
             && !is_gone(&failure)
-            && let Ok(key) = self.context.key(&WriteArgs::default())
+            && let Ok(key) = client::new_key()
         {
             let target = client::path(&["imports", &opened.id]);
             // What went wrong was said already.
-            let _: Result<Removed, Failure> = self.context.client.call(&Call::delete(target, key));
+            let _: Result<Removed, _> = self.context.client.call(&Call::delete(target, key));
         }
         match &failure.problem {
             // The daemon's own hint says more, or the same.

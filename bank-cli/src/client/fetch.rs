@@ -10,16 +10,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bank_api::exit::bank as exit;
+use bank_client::tls::certificates;
+use bank_client::{jitter, wait};
 use ureq::Agent;
-use ureq::tls::{Certificate, ClientCert, PemItem, PrivateKey, RootCerts, TlsConfig, parse_pem};
+use ureq::tls::{ClientCert, PrivateKey, RootCerts, TlsConfig};
 
 use crate::config::collect::Http;
 use crate::fail::Failure;
 
 /// Largest file of certificates or tokens, in bytes.
 const FILE_MAX: u64 = 1 << 20;
-/// Longest wait between two tries, in seconds.
-const WAIT_MAX_S: u64 = 120;
+/// Longest wait between two tries.
+const WAIT_MAX: Duration = Duration::from_mins(2);
 /// Characters of an answer that an error quotes.
 const QUOTED: usize = 200;
 
@@ -116,7 +118,7 @@ impl Server {
             if tried >= self.retries {
                 return Err(trouble);
             }
-            crate::clock::wait(wait(self.retry_wait, tried, jitter()));
+            crate::clock::wait(wait(self.retry_wait, WAIT_MAX, tried, jitter()));
             tried = tried.saturating_add(1);
         }
     }
@@ -181,22 +183,6 @@ impl Server {
     }
 }
 
-/// Before the next try: twice as long as before the one before, and up to half of it more, so that
-/// many collectors do not come back at the same moment.
-fn wait(first: Duration, tried: u32, jitter: u8) -> Duration {
-    let most = Duration::from_secs(WAIT_MAX_S);
-    let doubled = first.saturating_mul(1_u32.checked_shl(tried).unwrap_or(u32::MAX));
-    let base = doubled.min(most);
-    base.saturating_add(base.saturating_mul(u32::from(jitter)) / 512)
-}
-
-fn jitter() -> u8 {
-    let mut byte = [0];
-    // Without chance the wait is only less spread.
-    let _ = getrandom::fill(&mut byte);
-    u8::from_le_bytes(byte)
-}
-
 /// The error of Prometheus and Kubernetes in words, else the beginning of the answer.
 fn error_text(body: &[u8]) -> String {
     let value: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
@@ -224,22 +210,6 @@ fn secret(file: &Path) -> Result<String, Failure> {
         return Err(Failure::usage(format!("{}: no token", file.display())));
     }
     Ok(text)
-}
-
-fn certificates(file: &Path) -> Result<Vec<Certificate<'static>>, Failure> {
-    let bytes = bytes(file)?;
-    let wrong = |why: String| Failure::usage(format!("{}: {why}", file.display()));
-    let mut found = Vec::new();
-    for item in parse_pem(&bytes) {
-        let item = item.map_err(|error| wrong(error.to_string()))?;
-        if let PemItem::Certificate(certificate) = item {
-            found.push(certificate);
-        }
-    }
-    if found.is_empty() {
-        return Err(wrong("no certificate in PEM form".to_owned()));
-    }
-    Ok(found)
 }
 
 fn private_key(file: &Path) -> Result<PrivateKey<'static>, Failure> {

@@ -35,7 +35,7 @@ pub(super) fn run(context: &Context, args: &BatchArgs) -> Result<String, Failure
         let hint = format!("at most {BATCH_COMMANDS_MAX} commands and {BYTES_MAX} bytes");
         return Err(Failure::usage(what).hint(hint));
     }
-    let key = context.key(&args.write)?;
+    let key = crate::context::key(&args.write)?;
     let mut done = BatchLines::default();
     for (number, piece) in (1_usize..).zip(pieces) {
         let write = WriteArgs {

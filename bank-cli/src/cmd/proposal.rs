@@ -87,7 +87,12 @@ pub(super) fn decided(
             propose,
         };
         let target = client::path(path) + &client::query(&query);
-        let call = Call::send(Method::POST, target, body, Some(context.key(write)?))?;
+        let call = Call::send(
+            Method::POST,
+            target,
+            body,
+            Some(crate::context::key(write)?),
+        )?;
         context.client.call(&call)?
     } else {
         context.send(Method::POST, path, body, write)?

@@ -197,7 +197,7 @@ fn remove_some(context: &Context, which: Which, remove: &RemoveArgs) -> Result<S
     let removed = if let Some(source) = which.source {
         let query = QuarantineRemoval { source, dry_run };
         let target = client::path(&["quarantine"]) + &client::query(&query);
-        let key = context.key(&remove.write)?;
+        let key = crate::context::key(&remove.write)?;
         context.client.call(&Call::delete(target, key))?
     } else {
         let mut removed = 0;

@@ -69,7 +69,7 @@ fn body(args: QuoteArgs, project: Option<String>) -> Result<NewQuote, Failure> {
 /// A quote that writes nothing needs no key.
 fn plain(context: &Context, body: &NewQuote) -> Result<Quote, Failure> {
     let call = Call::send(Method::POST, client::path(&["quotes"]), body, None)?;
-    context.client.call(&call)
+    Ok(context.client.call(&call)?)
 }
 
 /// The money is short: the price can be told all the same, and by how much it is short.

@@ -33,7 +33,7 @@ pub(super) fn run(context: &Context, command: RoleCommand) -> Result<String, Fai
                 project,
             };
             let target = client::path(&["roles", &name, &role]) + &client::query(&query);
-            let call = Call::delete(target, context.key(&remove.write)?);
+            let call = Call::delete(target, crate::context::key(&remove.write)?);
             let answer: Removed = context.client.call(&call)?;
             context.removed(&answer, &format!("{what}: revoked"))
         }

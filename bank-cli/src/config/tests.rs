@@ -65,6 +65,7 @@ fn each_setting_has_its_own_order() {
         server: None,
         key_id: Some("ops".into()),
         key_file: Some("/k".into()),
+        ca_file: None,
         token: None,
         format: Some("csv".into()),
         project: Some("chem".into()),

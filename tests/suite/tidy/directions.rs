@@ -5,10 +5,11 @@ use super::source::{product, read, rust};
 
 /// Every crate by its folder, with those of ours that it may use. What stands in none is not ours to use. A
 /// crate in the folder of another comes before it.
-const CRATES: [(&str, &[&str]); 11] = [
+const CRATES: [(&str, &[&str]); 12] = [
     ("bank-core/figures", &["bank-core"]),
     ("bank-core/values", &[]),
     ("bank-core", &["bank-core-values"]),
+    ("bank-api/client", &["bank-api"]),
     ("bank-api/picture", &["bank-api"]),
     ("bank-api", &["bank-core"]),
     ("bankd", BELOW_THE_DAEMON),
@@ -21,6 +22,7 @@ const CRATES: [(&str, &[&str]); 11] = [
             "bank-api",
             "bank-cli-gold",
             "bank-cli-migrate",
+            "bank-client",
             "bank-picture",
             "nami-scripts",
         ],

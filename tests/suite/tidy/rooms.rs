@@ -229,6 +229,7 @@ fn http_statuses_come_from_the_one_table() {
         "bankd/http/src",
         "nami-scripts/src/client",
         "nami-scripts/src/outcome",
+        "bank-api/client/src",
         "bank-cli/src/client",
     ];
     for source in product() {
@@ -255,7 +256,7 @@ fn http_statuses_come_from_the_one_table() {
 fn clocks_are_read_in_one_place_of_each_program() {
     let places = [
         "bankd/ledger/src/clock.rs",
-        "bank-cli/src/clock.rs",
+        "bank-api/client/src/clock.rs",
         "nami-scripts/src/clock.rs",
     ];
     let mut findings = Vec::new();

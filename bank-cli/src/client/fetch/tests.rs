@@ -192,13 +192,3 @@ fn files_of_certificates_must_hold_some() {
     let failure = Server::new(&http, Token::Bearer).unwrap_err();
     assert!(failure.what.contains("no certificate"), "{}", failure.what);
 }
-
-#[test]
-fn waits_grow_and_are_spread() {
-    let second = Duration::from_secs(1);
-    assert_eq!(wait(second, 0, 0), second);
-    assert_eq!(wait(second, 2, 0), Duration::from_secs(4));
-    let most = wait(second, 2, 255);
-    assert!(most > Duration::from_secs(5) && most < Duration::from_secs(6));
-    assert_eq!(wait(second, 40, 0), Duration::from_secs(WAIT_MAX_S));
-}

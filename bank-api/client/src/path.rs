@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 /// Joins segments to a path under `/api/v1`, each percent-encoded (a `/` in a name too).
-pub(crate) fn path(segments: &[&str]) -> String {
+pub fn path(segments: &[&str]) -> String {
     let mut out = String::from("/api/v1");
     for segment in segments {
         out.push('/');
@@ -15,7 +15,7 @@ pub(crate) fn path(segments: &[&str]) -> String {
 }
 
 /// A query from a struct of optional scalars; empty where nothing is set.
-pub(crate) fn query(parameters: &impl Serialize) -> String {
+pub fn query(parameters: &impl Serialize) -> String {
     let mut out = String::new();
     let Ok(Value::Object(map)) = serde_json::to_value(parameters) else {
         return out;
@@ -36,19 +36,21 @@ pub(crate) fn query(parameters: &impl Serialize) -> String {
 
 /// A path and query in the view of a person.
 pub(crate) fn viewed_as(target: &str, person: &str) -> String {
-    let mut out = target.to_owned();
-    out.push(if out.contains('?') { '&' } else { '?' });
-    out.push_str("view_as=");
-    percent_encode(person, &mut out);
-    out
+    with(target, "view_as", person)
 }
 
 /// The same with the cursor of the page before.
-pub(crate) fn query_after(parameters: &impl Serialize, after: &str) -> String {
-    let mut out = query(parameters);
-    out.push(if out.is_empty() { '?' } else { '&' });
-    out.push_str("after=");
-    percent_encode(after, &mut out);
+pub(crate) fn after(target: &str, cursor: &str) -> String {
+    with(target, "after", cursor)
+}
+
+/// A path and query with one more parameter.
+fn with(target: &str, name: &str, value: &str) -> String {
+    let mut out = target.to_owned();
+    out.push(if out.contains('?') { '&' } else { '?' });
+    out.push_str(name);
+    out.push('=');
+    percent_encode(value, &mut out);
     out
 }
 
@@ -73,12 +75,8 @@ mod tests {
 
     #[test]
     fn a_cursor_is_behind_the_rest() {
-        assert_eq!(query_after(&(), "a b"), "?after=a%20b");
-        let some = JournalQuery {
-            project: Some("p".into()),
-            ..JournalQuery::default()
-        };
-        assert_eq!(query_after(&some, "7"), "?project=p&after=7");
+        assert_eq!(after("/a", "a b"), "/a?after=a%20b");
+        assert_eq!(after("/a?project=p", "7"), "/a?project=p&after=7");
     }
 
     #[test]

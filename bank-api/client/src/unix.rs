@@ -16,10 +16,10 @@ use ureq::unversioned::transport::{
 
 /// Connects to one socket, whatever host the address names.
 #[derive(Debug)]
-pub(super) struct UnixConnector(pub(super) PathBuf);
+pub(crate) struct UnixConnector(pub(super) PathBuf);
 
 /// An open connection.
-pub(super) struct UnixTransport {
+pub(crate) struct UnixTransport {
     stream: UnixStream,
     buffers: LazyBuffers,
 }

@@ -1,0 +1,36 @@
+//! A client of the HTTP API of `bankd`, for programs of a site.
+//!
+//! It reaches the daemon over its Unix socket, where the kernel identifies the caller, or over TCP, where requests
+//! are signed and answers must be. Calls block. Amounts are exact decimals as text, as in the API.
+//!
+//! A call that failed because no server answered, or because a server was busy, is repeated within the limits of
+//! [`Retry`], always with the same idempotency key: the bank executes a command at most once. A refused
+//! command is never repeated.
+//!
+//! It must never believe an answer over TCP that does not verify, and never send one command under two keys.
+#![warn(missing_docs)]
+
+mod address;
+mod call;
+mod client;
+pub mod clock;
+mod error;
+mod node;
+mod path;
+mod retry;
+mod secret;
+pub mod tls;
+mod unix;
+
+pub use bank_api::{error::Problem, nami, text, v1};
+pub use ureq::http::Method;
+
+pub use self::{
+    address::list,
+    call::{Call, new_key},
+    client::{Builder, Client, DEFAULT_SERVER},
+    error::{Error, Identity, Refused},
+    path::{path, query},
+    retry::{Retry, jitter, wait},
+    secret::read_secret,
+};
