@@ -233,6 +233,17 @@ impl Client {
 
     /// Sends a call that reads a list, and reads the list to its end.
     ///
+    /// ```no_run
+    /// # fn main() -> Result<(), bank_client::Error> {
+    /// use bank_client::{Call, Client, v1};
+    ///
+    /// let client = Client::connect("unix:/var/lib/bankd/bankd.sock")?;
+    /// let call = Call::balances(&v1::BalanceQuery::default());
+    /// let balances: v1::List<v1::Balance> = client.to_end(&call)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// As [`Client::all`].
     pub fn to_end<T: DeserializeOwned>(&self, call: &Call) -> Result<List<T>, Error> {

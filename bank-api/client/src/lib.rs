@@ -3,6 +3,26 @@
 //! It reaches the daemon over its Unix socket, where the kernel identifies the caller, or over TCP, where requests
 //! are signed and answers must be. Calls block. Amounts are exact decimals as text, as in the API.
 //!
+//! ```no_run
+//! use bank_client::{Client, new_key};
+//! use bank_client::v1::{BalanceQuery, NewDeposit};
+//!
+//! # fn main() -> Result<(), bank_client::Error> {
+//! let client = Client::builder()
+//!     .servers(["http://bank1:7113", "http://bank2:7113"])
+//!     .key("portal", "/etc/portal/bank.key")
+//!     .build()?;
+//! let deposit = NewDeposit {
+//!     name: "chem".into(),
+//!     amount: "1000".into(),
+//!     ..NewDeposit::default()
+//! };
+//! let receipt = client.deposit(&deposit, &new_key()?)?;
+//! println!("transaction {:?}", receipt.transaction);
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! A call that failed because no server answered, or because a server was busy, is repeated within the limits of
 //! [`Retry`], always with the same idempotency key: the bank executes a command at most once. A refused
 //! command is never repeated.
@@ -18,9 +38,11 @@ mod error;
 mod node;
 mod path;
 mod retry;
+mod routes;
 mod secret;
 pub mod tls;
 mod unix;
+mod write;
 
 pub use bank_api::{error::Problem, nami, text, v1};
 pub use ureq::http::Method;
@@ -32,5 +54,7 @@ pub use self::{
     error::{Error, Identity, Refused},
     path::{path, query},
     retry::{Retry, jitter, wait},
+    routes::{Document, Record, routes},
     secret::read_secret,
+    write::Write,
 };
