@@ -14,7 +14,7 @@ struct Site {
 fn site() -> Site {
     let home = tempfile::tempdir().unwrap();
     let settings = Settings {
-        server: Server::Unix(home.path().join("bankd.sock")),
+        servers: vec![Server::Unix(home.path().join("bankd.sock"))],
         spool_dir: home.path().join("spool"),
         ..Settings::default()
     };

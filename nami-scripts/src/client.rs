@@ -4,6 +4,7 @@
 //! Over TCP no unsigned answer is trusted, except a 401, which confirms nothing. Any failure here
 //! counts as "bank unreachable", so no foreign process on the port can fake a charge or a lien.
 
+use std::cell::Cell;
 use std::fmt::Write as _;
 use std::io::Read as _;
 use std::os::unix::fs::PermissionsExt as _;
@@ -24,6 +25,9 @@ use crate::wire::{Answer, WireError, exchange};
 
 /// Pauses before a second and a third attempt, when there was no connection or no whole answer.
 const PAUSES: [Duration; 2] = [Duration::from_millis(100), Duration::from_millis(300)];
+/// Time to connect to a server if another one can be tried: a script remembers nothing, so each call pays for a
+/// machine that is away.
+const CONNECT_TIME: Duration = Duration::from_secs(1);
 /// Largest key file, in bytes.
 const MAX_KEY_FILE: u64 = 8 * 1024;
 
@@ -44,20 +48,24 @@ pub(crate) struct Document<'a> {
 #[derive(Debug)]
 pub(crate) struct Client<'a> {
     settings: &'a Settings,
-    /// Id and key; `None` on the Unix socket.
+    /// Id and key; `None` if all servers are Unix sockets.
     signer: Option<(String, SigningKey)>,
+    /// Place of the server that answered last.
+    current: Cell<usize>,
 }
 
 impl<'a> Client<'a> {
     /// Reads the key, where one is needed; without it nothing can be sent.
     pub(crate) fn new(settings: &'a Settings) -> Result<Self, Outcome> {
-        let signer = match settings.server {
-            Server::Unix(_) => None,
-            Server::Tcp { .. } => Some(read_signer(settings).map_err(|why| {
-                Outcome::new(Condition::Auth, format!("not authenticated: {why}"))
-            })?),
-        };
-        Ok(Self { settings, signer })
+        let signs = settings.servers.iter().any(is_tcp);
+        let signer = signs.then(|| read_signer(settings)).transpose();
+        let signer = signer
+            .map_err(|why| Outcome::new(Condition::Auth, format!("not authenticated: {why}")))?;
+        Ok(Self {
+            settings,
+            signer,
+            current: Cell::new(0),
+        })
     }
 
     /// Sends a document and tries again while that can help: same key, new nonce.
@@ -76,26 +84,78 @@ impl<'a> Client<'a> {
         self.attempt(document, deadline).0
     }
 
-    /// The outcome, and whether another attempt could have a better one.
+    /// The outcome, and whether another attempt could have a better one. Each server is tried once, beginning
+    /// with the one that answered last, with the same key, until one answers that serves.
     fn attempt(&self, document: &Document<'_>, deadline: Deadline) -> (Outcome, bool) {
-        let Some((head, sent_signature)) = self.head(document) else {
-            let text = "the system gives no random bytes";
-            return (Outcome::new(Condition::Other, text), false);
+        let servers = &self.settings.servers;
+        let (before, after) = servers
+            .split_at_checked(self.current.get())
+            .unwrap_or_default();
+        let mut left = u32::try_from(servers.len()).unwrap_or(u32::MAX);
+        let mut last = (Outcome::unreachable("no server is configured"), false);
+        for (step, server) in after.iter().chain(before).enumerate() {
+            let part = deadline.part(left);
+            let connect_by = if left > 1 {
+                part.at_most(CONNECT_TIME)
+            } else {
+                part
+            };
+            let tried = self.attempt_at(server, document, connect_by, part);
+            if tried.serves {
+                self.current
+                    .set((self.current.get() + step) % servers.len());
+                return (tried.outcome, false);
+            }
+            last = (tried.outcome, tried.again);
+            left -= 1;
+        }
+        last
+    }
+
+    fn attempt_at(
+        &self,
+        server: &Server,
+        document: &Document<'_>,
+        connect_by: Deadline,
+        deadline: Deadline,
+    ) -> Tried {
+        let tried = |outcome, again| Tried {
+            outcome,
+            again,
+            serves: false,
         };
-        match exchange(&self.settings.server, &head, document.body, deadline) {
-            Ok(answer) => (self.judge(document.event, &answer, &sent_signature), false),
-            Err(WireError::TimedOut) => (Outcome::timed_out(), false),
-            Err(WireError::Broken(why)) => (Outcome::unreachable(why), true),
+        let Some((head, sent_signature)) = self.head(server, document) else {
+            let text = "the system gives no random bytes";
+            return tried(Outcome::new(Condition::Other, text), false);
+        };
+        match exchange(server, &head, document.body, connect_by, deadline) {
+            Ok(answer) => {
+                let outcome = self.judge(server, document.event, &answer, &sent_signature);
+                // A node of a cluster without a writer answers 503; nobody trusted answers as if away.
+                let does_serve = answer.status != 503 && outcome.condition != Condition::Connect;
+                Tried {
+                    outcome,
+                    again: false,
+                    serves: does_serve,
+                }
+            }
+            Err(WireError::TimedOut) => tried(Outcome::timed_out(), false),
+            Err(WireError::Broken(why)) => tried(Outcome::unreachable(why), true),
             Err(WireError::Connect(why)) => {
-                let server = self.settings.server.display();
-                (Outcome::unreachable(&format!("{server}: {why}")), true)
+                let server = server.display();
+                tried(Outcome::unreachable(&format!("{server}: {why}")), true)
             }
         }
     }
 
+    /// The key, if requests to this server are signed.
+    fn signer(&self, server: &Server) -> Option<&(String, SigningKey)> {
+        self.signer.as_ref().filter(|_| is_tcp(server))
+    }
+
     /// Request line and header fields, and the `Signature` value sent (empty if not signed).
     /// `None` if no nonce could be made.
-    fn head(&self, document: &Document<'_>) -> Option<(String, String)> {
+    fn head(&self, server: &Server, document: &Document<'_>) -> Option<(String, String)> {
         let mut target = format!("/nami/v1/{}", document.event.name());
         if !document.query.is_empty() {
             target.push('?');
@@ -107,7 +167,7 @@ impl<'a> Client<'a> {
             head,
             "POST {target} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\
              Content-Type: application/xml\r\nContent-Length: {}\r\nIdempotency-Key: {}\r\n",
-            self.settings.server.authority(),
+            server.authority(),
             document.body.len(),
             document.key,
         );
@@ -115,7 +175,7 @@ impl<'a> Client<'a> {
             let _ = write!(head, "Bank-Event-Time: {time}\r\n");
         }
         let mut sent_signature = String::new();
-        if let Some((keyid, key)) = &self.signer {
+        if let Some((keyid, key)) = self.signer(server) {
             let request = OutgoingRequest {
                 method: "POST",
                 target: &target,
@@ -139,9 +199,15 @@ impl<'a> Client<'a> {
     }
 
     /// Whether the answer is trusted, and its meaning.
-    fn judge(&self, event: Event, answer: &Answer, sent_signature: &str) -> Outcome {
+    fn judge(
+        &self,
+        server: &Server,
+        event: Event,
+        answer: &Answer,
+        sent_signature: &str,
+    ) -> Outcome {
         let understood = || Outcome::of_answer(event, answer.status, &answer.body);
-        let Some((keyid, key)) = &self.signer else {
+        let Some((keyid, key)) = self.signer(server) else {
             return understood();
         };
         if answer.status == 401 {
@@ -173,6 +239,19 @@ impl<'a> Client<'a> {
             }
         }
     }
+}
+
+/// One server's part of an attempt.
+struct Tried {
+    outcome: Outcome,
+    /// Whether the same server could have a better outcome at once.
+    again: bool,
+    /// Whether it answered and serves: no other one is tried.
+    serves: bool,
+}
+
+fn is_tcp(server: &Server) -> bool {
+    matches!(server, Server::Tcp { .. })
 }
 
 /// The query that the settings add to every document of an event.

@@ -51,10 +51,10 @@ fn tcp_settings(folder: &Path, port: u16) -> Settings {
     std::fs::write(&file, "secret of the bank\n").unwrap();
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
     Settings {
-        server: Server::Tcp {
+        servers: vec![Server::Tcp {
             host: "127.0.0.1".into(),
             port,
-        },
+        }],
         key_id: Some("moab".into()),
         key_file: Some(file),
         ..Settings::default()
@@ -67,7 +67,7 @@ fn over_the_unix_socket_nothing_is_signed() {
     let path = folder.path().join("bankd.sock");
     let listener = UnixListener::bind(&path).unwrap();
     let settings = Settings {
-        server: Server::Unix(path),
+        servers: vec![Server::Unix(path)],
         ..Settings::default()
     };
     let client = Client::new(&settings).unwrap();
@@ -90,6 +90,67 @@ fn over_the_unix_socket_nothing_is_signed() {
         (outcome.condition, outcome.stdout.as_str()),
         (Condition::Done, "57600\n")
     );
+}
+
+/// The first server is away, the second cannot serve now, the third takes the document: one key, and the next
+/// document goes to the third at once.
+#[test]
+fn servers_are_tried_in_order_with_one_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let busy = UnixListener::bind(path("busy")).unwrap();
+    let works = UnixListener::bind(path("works")).unwrap();
+    let servers = ["away", "busy", "works"].map(|name| Server::Unix(path(name)));
+    let settings = Settings {
+        servers: servers.into(),
+        ..Settings::default()
+    };
+    let client = Client::new(&settings).unwrap();
+    let has_key = |request: &str| assert_eq!(header(request, "Idempotency-Key"), KEY);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            serve(busy.accept().unwrap().0, |request| {
+                has_key(request);
+                plain(503, "error busy: the writer of the cluster changes now\n")
+            });
+        });
+        scope.spawn(|| {
+            for _ in 0..2 {
+                serve(works.accept().unwrap().0, |request| {
+                    has_key(request);
+                    plain(200, "ok\n")
+                });
+            }
+        });
+        for _ in 0..2 {
+            let outcome = client.send(&document(Event::Charge), deadline());
+            assert_eq!(outcome.condition, Condition::Done, "{}", outcome.text);
+        }
+    });
+    assert_eq!(client.current.get(), 2);
+}
+
+/// No server can serve: the last answer counts, and the document is not lost.
+#[test]
+fn without_a_server_that_serves_the_last_answer_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let busy = UnixListener::bind(folder.path().join("busy")).unwrap();
+    let servers = ["away", "busy"].map(|name| Server::Unix(folder.path().join(name)));
+    let settings = Settings {
+        servers: servers.into(),
+        ..Settings::default()
+    };
+    let client = Client::new(&settings).unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            serve(busy.accept().unwrap().0, |_| {
+                plain(503, "error busy: the writer of the cluster changes now\n")
+            });
+        });
+        let outcome = client.send(&document(Event::Charge), deadline());
+        assert_eq!(outcome.condition, Condition::Internal);
+        assert!(outcome.text.contains("changes now"), "{}", outcome.text);
+    });
 }
 
 #[test]

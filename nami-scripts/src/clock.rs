@@ -60,7 +60,21 @@ impl Deadline {
 
     /// The moment at which half of the remaining time is over.
     pub(crate) fn half(self) -> Self {
-        Self::after(self.remaining().unwrap_or_default() / 2)
+        self.part(2)
+    }
+
+    /// The moment at which one of `parts` equal parts of the remaining time is over; 1 for itself.
+    pub(crate) fn part(self, parts: u32) -> Self {
+        match parts {
+            0 | 1 => self,
+            _ => Self::after(self.remaining().unwrap_or_default() / parts),
+        }
+    }
+
+    /// This deadline, or so long from now if that is earlier.
+    pub(crate) fn at_most(self, time: Duration) -> Self {
+        let limit = Self::after(time);
+        if limit.0 < self.0 { limit } else { self }
     }
 
     /// Waits for a time, or until the deadline if that is nearer; false if the deadline is reached.

@@ -40,7 +40,17 @@ pub(crate) enum Server {
     Tcp { host: String, port: u16 },
 }
 
+/// Most servers of a list.
+const SERVERS_MAX: usize = 16;
+
 impl Server {
+    /// One address, or the nodes of a cluster with commas between.
+    fn parse_list(text: &str) -> Option<Vec<Self>> {
+        let servers: Option<Vec<Self>> =
+            text.split(',').map(|one| Self::parse(one.trim())).collect();
+        servers.filter(|servers| servers.len() <= SERVERS_MAX)
+    }
+
     fn parse(text: &str) -> Option<Self> {
         if let Some(path) = text.strip_prefix("unix:") {
             return path
@@ -87,7 +97,8 @@ impl Server {
 /// The settings of one call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Settings {
-    pub(crate) server: Server,
+    /// In the order of trying; at least one.
+    pub(crate) servers: Vec<Server>,
     /// Key id and file with the secret; needed over TCP.
     pub(crate) key_id: Option<String>,
     pub(crate) key_file: Option<PathBuf>,
@@ -111,7 +122,7 @@ pub(crate) struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            server: Server::Unix(PathBuf::from("/var/lib/bankd/bankd.sock")),
+            servers: vec![Server::Unix(PathBuf::from("/var/lib/bankd/bankd.sock"))],
             key_id: None,
             key_file: None,
             machine: None,
@@ -259,8 +270,9 @@ impl Settings {
         let text = || (!value.is_empty()).then(|| value.to_owned());
         match key {
             "server" => {
-                self.server = Server::parse(value)
-                    .ok_or("server is unix:/path/of/socket or http://host:port")?;
+                self.servers = Server::parse_list(value).ok_or(
+                    "server is unix:/path/of/socket or http://host:port, or up to 16 of them with commas between",
+                )?;
             }
             "key_id" => self.key_id = text(),
             "key_file" => self.key_file = text().map(PathBuf::from),

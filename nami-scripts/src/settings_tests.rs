@@ -12,11 +12,11 @@ fn a_file_with_every_key() {
     assert_eq!(loaded.mistake, None);
     let settings = loaded.settings;
     assert_eq!(
-        settings.server,
-        Server::Tcp {
+        settings.servers,
+        [Server::Tcp {
             host: "bank.example".into(),
             port: 7113
-        }
+        }]
     );
     assert_eq!(settings.key_id.as_deref(), Some("moab"));
     assert_eq!(
@@ -44,15 +44,15 @@ fn mistakes_name_file_and_line_and_lose_nothing() {
         ("exit.fun=1\n", "f:1: unknown key"),
         (
             "server=https://bank\n",
-            "f:1: server is unix:/path/of/socket or http://host:port",
+            "f:1: server is unix:/path/of/socket or http://host:port, or up to 16 of them with commas between",
         ),
         (
             "server=http://a b:1\n",
-            "f:1: server is unix:/path/of/socket or http://host:port",
+            "f:1: server is unix:/path/of/socket or http://host:port, or up to 16 of them with commas between",
         ),
         (
             "server=unix:relative\n",
-            "f:1: server is unix:/path/of/socket or http://host:port",
+            "f:1: server is unix:/path/of/socket or http://host:port, or up to 16 of them with commas between",
         ),
         ("spool_dir=relative\n", "f:1: spool_dir is an absolute path"),
         ("just words\n", "f:1: not of the form key=value"),
@@ -107,5 +107,27 @@ fn servers() {
             authority,
             "{text}"
         );
+    }
+}
+
+#[test]
+fn lists_of_servers() {
+    let many = vec!["unix:/s"; 17].join(",");
+    for (text, shown) in [
+        ("unix:/s", Some("unix:/s")),
+        ("http://a:1 , http://b:2", Some("http://a:1 http://b:2")),
+        ("unix:/s,http://b:2", Some("unix:/s http://b:2")),
+        ("unix:/s,", None),
+        ("unix:/s,b", None),
+        (&many, None),
+    ] {
+        let servers = Server::parse_list(text);
+        let all = servers.map(|all| {
+            all.iter()
+                .map(Server::display)
+                .collect::<Vec<_>>()
+                .join(" ")
+        });
+        assert_eq!(all.as_deref(), shown, "{text}");
     }
 }

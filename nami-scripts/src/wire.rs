@@ -99,14 +99,16 @@ impl Write for Timed {
     }
 }
 
-/// Sends `head` (request line and header fields with the empty line) and `body`; reads the answer.
+/// Sends `head` (request line and header fields with the empty line) and `body`; reads the answer. The
+/// connection must be there by `connect_by`.
 pub(crate) fn exchange(
     server: &Server,
     head: &str,
     body: &[u8],
+    connect_by: Deadline,
     deadline: Deadline,
 ) -> Result<Answer, WireError> {
-    let stream = connect(server, deadline)?;
+    let stream = connect(server, connect_by)?;
     let mut timed = Timed { stream, deadline };
     let mut request = Vec::with_capacity(head.len() + body.len());
     request.extend_from_slice(head.as_bytes());
@@ -397,10 +399,13 @@ mod tests {
         let server = Server::Unix(folder.path().join("none.sock"));
         let deadline = Deadline::after(Duration::from_mins(1));
         assert!(matches!(
-            exchange(&server, "", b"", deadline),
+            exchange(&server, "", b"", deadline, deadline),
             Err(WireError::Connect(_))
         ));
         let over = Deadline::after(Duration::ZERO);
-        assert_eq!(exchange(&server, "", b"", over), Err(WireError::TimedOut));
+        assert_eq!(
+            exchange(&server, "", b"", over, over),
+            Err(WireError::TimedOut)
+        );
     }
 }
