@@ -8,7 +8,7 @@
 //! of fallback accounts, `import` for imports of usage, `upload` for uploads and the quarantine, `collect`
 //! for the queues of collectors, `records` for usage records and their files, `local` for output of `bank`
 //! about local files, `web` for sign-in to the web pages, `partner` for partner banks, `watch` for what-if and the clock, `source` for collectors and their reconciliation,
-//! `attention` for alerts, notifications and forecasts, `proof` for verifications, `operations` for backups
+//! `attention` for alerts, notifications and forecasts, `proof` for verifications, `queued` for commands on the disk of a client, `operations` for backups
 //! and `bankd doctor`, `mapping` for mappings of usage, `admin` for rates, keys and the state of the
 //! daemon, `access` for tokens, roles, limits and proposals.
 //!
@@ -47,6 +47,7 @@ mod past;
 mod personal;
 mod proof;
 mod query;
+mod queued;
 mod rates;
 mod recorded;
 mod records;
@@ -132,6 +133,7 @@ pub use past::{PastPageQuery, PastQuery};
 pub use personal::{EfficiencyLetter, PersonalReport};
 pub use proof::{KeptCheckpoint, ProofFinding, SignedCheckpoint, Verification, VerificationQuery};
 pub use query::{QueryAnswer, QueryColumn, QueryQuery, QueryValue};
+pub use queued::QueuedCall;
 pub use rates::{
     GivenQuote, GivenQuoteQuery, RateQuery, RateTest, RateTested, Replay, ReplayRow, TestedPrice,
 };

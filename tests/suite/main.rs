@@ -11,6 +11,7 @@ mod attention;
 mod auditor;
 mod auth;
 mod cli;
+mod client;
 mod cluster;
 mod collect;
 mod export;

@@ -399,4 +399,4 @@ fn endless() -> Error {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -6,19 +6,18 @@
 //! must never let go of a batch that the bank has neither taken nor refused for good.
 
 use std::cell::Cell;
-use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufRead as _, BufReader, BufWriter, Error, ErrorKind, Read, Write};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use bank_api::v1::CollectBatch;
+use bank_client::durable::{self, DRAFT};
 
 use crate::hooks;
 
 /// Ending of a batch's name.
 const ENDING: &str = ".batch";
-/// Beginning of the name of a file that is not whole.
-const DRAFT: &str = ".new-";
 /// Where batches go that the bank refused for good.
 const REFUSED: &str = "refused";
 /// The file whose lock lets one process collect at a time.
@@ -63,28 +62,15 @@ impl Queue {
     /// Opens the queue in a folder, which is made where it is missing; `None` if another process has
     /// it.
     pub(crate) fn open(folder: &Path, most: u64) -> io::Result<Option<Self>> {
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(folder)?;
-        let lock = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .open(folder.join(LOCK))?;
+        durable::make_folder(folder)?;
+        let lock = durable::lock_file(&folder.join(LOCK))?;
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Ok(None),
             Err(TryLockError::Error(error)) => return Err(error),
         }
-        for entry in fs::read_dir(folder)? {
-            let entry = entry?;
-            // What was not whole when its process ended was never counted as fetched.
-            if entry.file_name().to_string_lossy().starts_with(DRAFT) {
-                fs::remove_file(entry.path())?;
-            }
-        }
+        // What was not whole when its process ended was never counted as fetched.
+        durable::sweep(folder)?;
         Ok(Some(Self {
             folder: folder.to_owned(),
             most,
@@ -105,7 +91,7 @@ impl Queue {
 
     /// The head of the newest batch of a stream.
     pub(crate) fn newest(&self, stream: &str) -> io::Result<Option<CollectBatch>> {
-        for (name, _) in names(&self.folder)?.iter().rev() {
+        for (name, _) in durable::names(&self.folder, ENDING)?.iter().rev() {
             let head = head_in(&self.folder, name)?;
             if let Some(head) = head.filter(|head| head.stream == stream) {
                 return Ok(Some(head));
@@ -116,22 +102,24 @@ impl Queue {
 
     /// How many batches wait, and their bytes.
     pub(crate) fn size(&self) -> io::Result<(u64, u64)> {
-        let names = names(&self.folder)?;
+        let names = durable::names(&self.folder, ENDING)?;
         let bytes = names.iter().fold(0_u64, |sum, (_, bytes)| sum + bytes);
         Ok((u64::try_from(names.len()).unwrap_or(u64::MAX), bytes))
     }
 
     /// Begins a batch of at most `batch_max` bytes. `QuotaExceeded` if the queue is full.
     pub(crate) fn begin(&self, head: &CollectBatch, batch_max: u64) -> io::Result<Draft> {
-        let names = names(&self.folder)?;
+        let names = durable::names(&self.folder, ENDING)?;
         let used = names.iter().fold(0_u64, |sum, (_, bytes)| sum + bytes);
         let free = self.most.saturating_sub(used);
         if free == 0 || names.len() >= BATCHES_MAX {
             return Err(full());
         }
-        let last = names.last().and_then(|(name, _)| sequence(name));
+        let last = names
+            .last()
+            .and_then(|(name, _)| durable::number(name, ENDING));
         let next = last.unwrap_or(0).saturating_add(1);
-        let name = format!("{next:020}{ENDING}");
+        let name = durable::numbered(next, ENDING);
         let number = self.drafts.get().saturating_add(1);
         self.drafts.set(number);
         let draft = self.folder.join(format!("{DRAFT}{number}-{name}"));
@@ -166,27 +154,24 @@ impl Queue {
     /// one would say less of the same use.
     pub(crate) fn remove(&self, batch: &Waiting) -> io::Result<()> {
         fs::remove_file(self.folder.join(&batch.name))?;
-        flush(&self.folder)
+        durable::flush(&self.folder)
     }
 
     /// Moves a batch aside, with the reason beside it.
     pub(crate) fn set_aside(&self, batch: &Waiting, reason: &str) -> io::Result<()> {
         let folder = self.folder.join(REFUSED);
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(&folder)?;
+        durable::make_folder(&folder)?;
         // The queue numbers anew when it was empty; what lies aside keeps its name.
         let stem = batch.name.strip_suffix(ENDING).unwrap_or(&batch.name);
         let until = batch.head.until.replace([':', '/'], "");
         let name = format!("{until}-{stem}{ENDING}");
-        write_durably(
+        durable::write(
             &folder.join(format!("{name}.reason")),
             format!("{reason}\n").as_bytes(),
         )?;
         fs::rename(self.folder.join(&batch.name), folder.join(name))?;
-        flush(&folder)?;
-        flush(&self.folder)
+        durable::flush(&folder)?;
+        durable::flush(&self.folder)
     }
 }
 
@@ -211,7 +196,7 @@ impl Draft {
         hooks::point("drafted");
         fs::rename(&self.from, &self.to)?;
         if let Some(folder) = self.to.parent() {
-            flush(folder)?;
+            durable::flush(folder)?;
         }
         Ok(self.bytes)
     }
@@ -248,7 +233,7 @@ impl Drop for Draft {
 /// What waits in a folder, the oldest first; locked or not.
 pub(crate) fn look(folder: &Path) -> io::Result<Vec<Waiting>> {
     let mut waiting = Vec::new();
-    for (name, bytes) in names(folder)? {
+    for (name, bytes) in durable::names(folder, ENDING)? {
         if let Some(head) = head_in(folder, &name)? {
             waiting.push(Waiting { name, bytes, head });
         }
@@ -268,47 +253,6 @@ fn head_in(folder: &Path, name: &str) -> io::Result<Option<CollectBatch>> {
         .map_err(|error| Error::new(error.kind(), format!("{name}: {error}")))
 }
 
-/// Writes a file of which at no moment a part is seen under its name.
-pub(crate) fn write_durably(path: &Path, content: &[u8]) -> io::Result<()> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let draft = path.with_file_name(format!("{DRAFT}{name}"));
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(&draft)?;
-    file.write_all(content)?;
-    file.sync_all()?;
-    fs::rename(&draft, path)?;
-    path.parent().map_or(Ok(()), flush)
-}
-
-/// Names and sizes of the batches in a folder, in the order of their sequence.
-fn names(folder: &Path) -> io::Result<Vec<(String, u64)>> {
-    let mut names = Vec::new();
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        let name = entry.file_name();
-        let Some(name) = name.to_str().filter(|name| sequence(name).is_some()) else {
-            continue;
-        };
-        match entry.metadata() {
-            Ok(meta) => names.push((name.to_owned(), meta.len())),
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => return Err(error),
-        }
-    }
-    names.sort_unstable();
-    Ok(names)
-}
-
-fn sequence(name: &str) -> Option<u64> {
-    let digits = name.strip_suffix(ENDING)?;
-    let is_ours = digits.len() == 20 && digits.bytes().all(|byte| byte.is_ascii_digit());
-    digits.parse().ok().filter(|_| is_ours)
-}
-
 fn head_of(input: &mut impl io::BufRead) -> io::Result<CollectBatch> {
     let mut line = Vec::new();
     input.take(HEAD_MAX).read_until(b'\n', &mut line)?;
@@ -318,10 +262,6 @@ fn head_of(input: &mut impl io::BufRead) -> io::Result<CollectBatch> {
             format!("no head of a batch: {error}"),
         )
     })
-}
-
-fn flush(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
 }
 
 fn full() -> Error {
@@ -413,7 +353,7 @@ mod tests {
     #[test]
     fn a_file_that_is_no_batch_is_reported_by_name() {
         let folder = tempfile::tempdir().unwrap();
-        let name = format!("{:020}{ENDING}", 7);
+        let name = durable::numbered(7, ENDING);
         fs::write(folder.path().join(&name), "no JSON\nx").unwrap();
         fs::write(folder.path().join("note.txt"), "x").unwrap();
         let error = look(folder.path()).unwrap_err();

@@ -13,7 +13,7 @@ use bank_api::exit::bank as exit;
 use bank_api::text::{format_rfc3339, parse_rfc3339};
 use bank_api::v1::{CollectBatch, CollectRound, CollectState};
 
-use super::queue::{Queue, Waiting, write_durably};
+use super::queue::{Queue, Waiting};
 use crate::fail::Failure;
 use crate::hooks;
 
@@ -269,7 +269,7 @@ impl<'a> Rounds<'a> {
         let content = serde_json::to_vec_pretty(&self.state)
             .map_err(|error| Failure::internal(format!("cannot write JSON: {error}")))?;
         let path = self.queue.folder().join(STATE);
-        write_durably(&path, &content).map_err(|error| self.unusable(&error))
+        bank_client::durable::write(&path, &content).map_err(|error| self.unusable(&error))
     }
 
     fn trouble(&mut self, failure: Failure) {

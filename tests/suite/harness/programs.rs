@@ -64,7 +64,16 @@ fn build() -> Programs {
         ])
         .args(["--profile", &profile, "--target-dir"])
         .arg(target)
-        .args(["-p", "bankd", "-p", "nami-scripts", "-p", "bank-cli"])
+        .args([
+            "-p",
+            "bankd",
+            "-p",
+            "nami-scripts",
+            "-p",
+            "bank-cli",
+            "--bins",
+        ])
+        .args(["-p", "bank-client", "--examples"])
         .args([
             "--features",
             "bankd/test-hooks,nami-scripts/test-hooks,bank-cli/test-hooks",

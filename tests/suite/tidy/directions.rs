@@ -34,6 +34,7 @@ const CRATES: [(&str, &[&str]); 12] = [
             "bank-core",
             "bank-core-figures",
             "bank-api",
+            "bank-client",
             "bank-picture",
             "bankd",
         ],

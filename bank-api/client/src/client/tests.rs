@@ -17,14 +17,14 @@ use crate::clock;
 
 /// A request as the daemon would see it.
 #[derive(Debug, Default)]
-struct Seen {
+pub(crate) struct Seen {
     line: String,
     headers: Vec<(String, String)>,
     body: Vec<u8>,
 }
 
 impl Seen {
-    fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers
             .iter()
             .find(|(known, _)| known == name)
@@ -65,23 +65,23 @@ fn answer(mut stream: impl Write, status: u16, headers: &str, body: &str) {
 }
 
 /// One answer: status, headers and body. Status 0 hangs up.
-type Answer = (u16, &'static str, &'static str);
+pub(crate) type Answer = (u16, &'static str, &'static str);
 
-const BUSY: Answer = (
+pub(crate) const BUSY: Answer = (
     503,
     "",
     r#"{"type":"x","title":"busy","status":503,"code":"busy"}"#,
 );
-const AMY: Answer = (200, "", r#"{"user":"amy","active":true,"admin":false}"#);
+pub(crate) const AMY: Answer = (200, "", r#"{"user":"amy","active":true,"admin":false}"#);
 
 /// A daemon on a Unix socket with prepared answers.
-struct Daemon {
+pub(crate) struct Daemon {
     folder: tempfile::TempDir,
     thread: JoinHandle<Vec<Seen>>,
 }
 
 impl Daemon {
-    fn new(answers: &'static [Answer]) -> Self {
+    pub(crate) fn new(answers: &'static [Answer]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let listener = UnixListener::bind(folder.path().join("s")).unwrap();
         let one = move |(status, headers, body): &Answer| {
@@ -96,11 +96,11 @@ impl Daemon {
         Self { folder, thread }
     }
 
-    fn address(&self) -> String {
+    pub(crate) fn address(&self) -> String {
         format!("unix:{}/s", self.folder.path().display())
     }
 
-    fn seen(self) -> Vec<Seen> {
+    pub(crate) fn seen(self) -> Vec<Seen> {
         self.thread.join().unwrap()
     }
 }
@@ -114,7 +114,7 @@ fn quick() -> Builder {
     })
 }
 
-fn deposit() -> Call {
+pub(crate) fn deposit() -> Call {
     let body = NewDeposit {
         name: "chem".into(),
         amount: "5".into(),
