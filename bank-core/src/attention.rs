@@ -31,10 +31,12 @@ pub enum AttentionKind {
     CollectorSilent,
     /// Messages wait for a partner bank.
     PartnerWaiting,
+    /// A running job that the money of its account does not cover.
+    JobUnfunded,
 }
 
 /// Every kind with its word.
-pub const ATTENTION_KINDS: [(AttentionKind, &str); 7] = [
+pub const ATTENTION_KINDS: [(AttentionKind, &str); 8] = [
     (AttentionKind::Used, "used"),
     (AttentionKind::Expiring, "expiring"),
     (AttentionKind::Negative, "negative"),
@@ -42,6 +44,7 @@ pub const ATTENTION_KINDS: [(AttentionKind, &str); 7] = [
     (AttentionKind::LienStuck, "lien_stuck"),
     (AttentionKind::CollectorSilent, "collector_silent"),
     (AttentionKind::PartnerWaiting, "partner_waiting"),
+    (AttentionKind::JobUnfunded, "job_unfunded"),
 ];
 
 impl AttentionKind {
@@ -67,7 +70,7 @@ impl AttentionKind {
 pub struct Topic {
     /// The kind.
     pub kind: AttentionKind,
-    /// Of what: `account:3`, `allocation:7`, `lien:12`, `source:sge`.
+    /// Of what: `account:3`, `allocation:7`, `lien:12`, `instance:12`, `source:sge`.
     pub subject: String,
     /// Percent for [`AttentionKind::Used`], days for [`AttentionKind::Expiring`], 0 for the others.
     pub threshold: i64,

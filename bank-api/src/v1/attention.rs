@@ -37,10 +37,10 @@ pub struct Attention {
     pub at: String,
     /// `raised`, `cleared` or `acked`.
     pub turn: String,
-    /// `used`, `expiring`, `negative`, `fallback_used`, `lien_stuck`, `collector_silent` or
-    /// `partner_waiting`.
+    /// `used`, `expiring`, `negative`, `fallback_used`, `lien_stuck`, `collector_silent`,
+    /// `partner_waiting` or `job_unfunded`.
     pub kind: String,
-    /// The affected object: `account:3`, `allocation:7`, `lien:12`, `project:chem`, `source:sge`.
+    /// The affected object: `account:3`, `allocation:7`, `lien:12`, `instance:12`, `project:chem`, `source:sge`.
     pub subject: String,
     /// Percent for `used`, days for `expiring`; `null` for the others.
     pub threshold: Option<i64>,
@@ -54,6 +54,9 @@ pub struct Attention {
     pub allocation: Option<i64>,
     /// Lien id.
     pub lien: Option<i64>,
+    /// The scheduler's id of the lien's job.
+    #[serde(default)]
+    pub job: Option<String>,
     /// Project.
     pub project: Option<String>,
     /// User.

@@ -67,7 +67,7 @@ pub(crate) struct ListAttention {
     #[arg(short = 'A', long)]
     pub(crate) project: Option<String>,
     /// Only this kind: used, expiring, negative, fallback_used, lien_stuck, collector_silent,
-    /// partner_waiting
+    /// partner_waiting, job_unfunded
     #[arg(long)]
     pub(crate) kind: Option<String>,
     /// Maximum number of rows

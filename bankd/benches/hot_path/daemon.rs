@@ -43,6 +43,13 @@ impl Server {
         Self::start(command, data, 1)
     }
 
+    /// A node of a cluster with these settings, on these cores.
+    pub(crate) fn node(data: &Path, core: &str, settings: &[(&str, String)]) -> Result<Self> {
+        let mut command = serve_on(core, data)?;
+        command.envs(settings.iter().map(|(name, value)| (name, value)));
+        Self::start(command, data, 1)
+    }
+
     /// The same with a Gold gateway beside it, whose peer is the scheduler's key.
     pub(crate) fn gateway(data: &Path) -> Result<Self> {
         let settings = format!("\n[gold.peer.{SCHEDULER}]\naddresses = [\"127.0.0.1\"]\n");
@@ -95,6 +102,19 @@ impl Server {
 
     /// The writer's counters, asked for over HTTP as anybody would.
     pub(crate) fn counted(&self) -> Result<Counted> {
+        let status = self.status()?;
+        let number = |name: &str| {
+            let value = status.get(name).and_then(serde_json::Value::as_u64);
+            value.with_context(|| format!("the status has no {name}: {status}"))
+        };
+        Ok(Counted {
+            commits: number("commits")?,
+            commands: number("commands")?,
+        })
+    }
+
+    /// The daemon's status.
+    pub(crate) fn status(&self) -> Result<serde_json::Value> {
         let target = "/api/v1/status";
         let key = SigningKey::new(&keys::read_secret(&self.data.join("keys"), ADMIN)?);
         let request = OutgoingRequest {
@@ -116,16 +136,7 @@ impl Server {
         let mut answer = String::new();
         stream.read_to_string(&mut answer)?;
         let body = answer.split_once("\r\n\r\n").map(|(_, body)| body);
-        let status: serde_json::Value = serde_json::from_str(body.unwrap_or_default())
-            .with_context(|| format!("status: {answer}"))?;
-        let number = |name: &str| {
-            let value = status.get(name).and_then(serde_json::Value::as_u64);
-            value.with_context(|| format!("the status has no {name}: {status}"))
-        };
-        Ok(Counted {
-            commits: number("commits")?,
-            commands: number("commands")?,
-        })
+        serde_json::from_str(body.unwrap_or_default()).with_context(|| format!("status: {answer}"))
     }
 
     /// Asks it to end, and waits until it has drained.
@@ -153,7 +164,11 @@ impl Drop for Server {
 
 /// `bankd serve` on a free port; its log goes to a file beside its data.
 fn serve(data: &Path) -> Result<Command> {
-    let mut command = on_core(SERVER_CORE, Path::new(BANKD));
+    serve_on(SERVER_CORE, data)
+}
+
+fn serve_on(core: &str, data: &Path) -> Result<Command> {
+    let mut command = on_core(core, Path::new(BANKD));
     command
         .arg("serve")
         .arg("--data")

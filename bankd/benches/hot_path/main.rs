@@ -14,13 +14,15 @@
 //! | `pg` | reserve and charge as bare functions in `PostgreSQL`, by `pgbench` (needs `BANK_SHARED`) |
 //! | `size` | how much the database grows for a job of `e` |
 //! | `gold` | a reserve over the Gold gateway, against one over the scheduler's route, a connection each |
+//! | `cluster` | `e` with the log of a cluster in `PostgreSQL` on the same machine, and how long two followers take to contain what the writer has, at 1,000 commands/s |
 //! | `pages` | `e` beside 50 open pages, each of which is loaded again every 30 s, against `e` without them |
 //! | `liens` | a reserve on an account with 10,000 open liens, against one with 10 |
 //!
 //! Whatever serves runs on core 0 and whatever asks on core 1, each in a process of its own. Every
 //! round measures everything once; the figures are medians over the rounds. Options after `--`:
-//! `rounds=3 seconds=3 commands=40000 only=plain,h,l,c,e,half,batch,size,single,hot,liens,disk,script,gold,pages,pg`.
+//! `rounds=3 seconds=3 commands=40000 only=plain,h,l,c,e,half,batch,size,single,hot,liens,disk,script,gold,pages,pg,cluster`.
 
+mod cluster;
 mod daemon;
 mod disk;
 mod document;

@@ -24,7 +24,7 @@ pub(crate) fn run(place: &Place, seconds: u64, figures: &mut Figures) -> Result<
         eprintln!("  PostgreSQL is left out: its server or BANK_SHARED is missing");
         return Ok(());
     };
-    let server = Server::start(place, programs)?;
+    let server = Server::start(place, programs, SERVER_CORE)?;
     let schema = samples.join("schema.sql");
     ran(server.client("psql").args(["-q", "-f"]).arg(schema))?;
     let seconds = seconds.to_string();
@@ -44,7 +44,7 @@ pub(crate) fn run(place: &Place, seconds: u64, figures: &mut Figures) -> Result<
 }
 
 /// The folder of the programs of the newest version.
-fn programs() -> Option<PathBuf> {
+pub(crate) fn programs() -> Option<PathBuf> {
     let versions = fs::read_dir("/usr/lib/postgresql").ok()?;
     let folders = versions.flatten().map(|version| version.path().join("bin"));
     let mut whole: Vec<PathBuf> = folders
@@ -54,31 +54,46 @@ fn programs() -> Option<PathBuf> {
     whole.pop()
 }
 
-/// A running server, on a core of its own; stopped when it is dropped.
-struct Server {
+/// A running server; stopped when it is dropped.
+pub(crate) struct Server {
     folder: PathBuf,
     programs: PathBuf,
 }
 
 impl Server {
-    fn start(place: &Place, programs: PathBuf) -> Result<Server> {
+    /// An empty server on these cores.
+    pub(crate) fn start(place: &Place, programs: PathBuf, core: &str) -> Result<Server> {
         let folder = place.folder("pg")?;
         fs::set_permissions(&folder, fs::Permissions::from_mode(0o777))?;
         let server = Server { folder, programs };
         ran(server
-            .own("initdb", SERVER_CORE)?
+            .own("initdb", core)?
             .args(["-A", "trust", "-U", ACCOUNT, "--locale=C"]))?;
         let options = format!(
             "-c listen_addresses= -c unix_socket_directories={}",
             server.folder.display()
         );
         let log = server.folder.join("log");
-        let mut start = server.own("pg_ctl", SERVER_CORE)?;
+        let mut start = server.own("pg_ctl", core)?;
         ran(start
             .args(["-w", "-o", &options, "-l"])
             .arg(log)
             .arg("start"))?;
         Ok(server)
+    }
+
+    /// The settings of a node whose log is here.
+    pub(crate) fn node(&self, name: &str) -> [(&'static str, String); 3] {
+        let folder = self.folder.display();
+        [
+            (
+                "BANKD_CLUSTER_LOG",
+                format!("host={folder} user={ACCOUNT} dbname=postgres"),
+            ),
+            ("BANKD_CLUSTER_NODE", name.to_owned()),
+            // Nothing is passed on: the load goes to the writer.
+            ("BANKD_CLUSTER_ADDRESS", format!("http://{name}.invalid:1")),
+        ]
     }
 
     /// A program of the server, with its data directory, as its account.
@@ -117,7 +132,7 @@ impl Drop for Server {
 }
 
 /// Runs a program to its end; what it printed.
-fn ran(command: &mut Command) -> Result<String> {
+pub(crate) fn ran(command: &mut Command) -> Result<String> {
     let output = command.output().with_context(|| format!("{command:?}"))?;
     if !output.status.success() {
         bail!("{command:?}: {}", String::from_utf8_lossy(&output.stderr));

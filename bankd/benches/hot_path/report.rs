@@ -4,7 +4,7 @@ use crate::figure::{Figure, median};
 use std::collections::BTreeMap;
 
 /// The keys of the JSON line, in its order.
-const KEYS: [&str; 29] = [
+const KEYS: [&str; 32] = [
     "plain",
     "h",
     "l",
@@ -34,10 +34,13 @@ const KEYS: [&str; 29] = [
     "gold_p99_ms",
     "gold_over_nami",
     "pages_over_alone",
+    "e_log",
+    "log_over_e",
+    "lag_p99_ms",
 ];
 
 /// What is measured, how it is called for a person, and how many places are shown.
-const MEASURED: [(&str, &str, usize); 25] = [
+const MEASURED: [(&str, &str, usize); 27] = [
     ("plain", "axum's empty POST, 1/s", 0),
     ("h", "H  signature and document, no ledger, 1/s", 0),
     ("l", "L  the ledger in-process, 64 per commit, 1/s", 0),
@@ -49,6 +52,12 @@ const MEASURED: [(&str, &str, usize); 25] = [
     ("e_single", "E  one command per commit, 1/s", 0),
     ("e_alone", "E  with web pages served, none open, 1/s", 0),
     ("e_pages", "E  beside 50 open pages, 1/s", 0),
+    ("e_log", "E  with its log in PostgreSQL, 1/s", 0),
+    (
+        "lag_p99_ms",
+        "a follower behind at 1,000/s, 99th percentile, ms",
+        1,
+    ),
     ("reserve_few", "reserves beside 10 open liens, 1/s", 0),
     ("reserve_many", "reserves beside 10,000 open liens, 1/s", 0),
     ("commits_per_command", "commits per command in E", 4),
@@ -82,7 +91,7 @@ const MEASURED: [(&str, &str, usize); 25] = [
 ];
 
 /// What is asked for: key, at least or at most, and the gate in ten-thousandths.
-const GATES: [(&str, bool, u64); 14] = [
+const GATES: [(&str, bool, u64); 16] = [
     ("e_over_bound", true, 9500),
     ("l_over_c", true, 7000),
     ("e_over_c", true, 4000),
@@ -97,6 +106,8 @@ const GATES: [(&str, bool, u64); 14] = [
     ("many_liens_over_few", false, 11_000),
     ("gold_over_nami", false, 15_000),
     ("pages_over_alone", true, 9500),
+    ("log_over_e", true, 6000),
+    ("lag_p99_ms", false, 1_000_000),
 ];
 
 /// Every figure of every round.
@@ -170,6 +181,7 @@ impl Figures {
             ("script_over_true", of("script_ms").over(of("true_ms"))),
             ("gold_over_nami", of("gold_p99_ms").over(of("nami_p99_ms"))),
             ("pages_over_alone", of("e_pages").over(of("e_alone"))),
+            ("log_over_e", of("e_log").over(of("e"))),
         ];
         found.extend(derived);
         found

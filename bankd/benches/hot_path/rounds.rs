@@ -1,14 +1,16 @@
 //! The rounds: everything once, in turn, as often as asked for.
 
+use crate::cluster::{self, Nodes};
 use crate::daemon::Server;
 use crate::document::{OPEN, Spread};
-use crate::figure::Figure;
+use crate::figure::{Figure, percentile};
 use crate::open_pages::OpenPages;
 use crate::place::{LOAD_CORE, Options, Place, Report, SERVER_CORE, run_part};
 use crate::report::Figures;
 use crate::{postgresql, script, seed};
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Connections of the load.
@@ -121,10 +123,50 @@ impl Bench<'_> {
         if self.wants("batch") {
             figures.add("batch", self.batch()?);
         }
+        if self.wants("cluster") {
+            self.in_cluster(figures)?;
+        }
         if self.wants("pg") {
             postgresql::run(&self.place, self.seconds, figures)?;
         }
         Ok(())
+    }
+
+    /// The load on the writer of a cluster without followers, then evenly with two of them.
+    fn in_cluster(&self, figures: &mut Figures) -> Result<()> {
+        let Some(nodes) = Nodes::start(&self.place, &self.many, 0)? else {
+            return Ok(());
+        };
+        if let [writer] = nodes.servers.as_slice() {
+            let load = Load {
+                count: self.commands,
+                warm: 2000,
+                ..Load::of(writer, &nodes.data)
+            };
+            figures.add("e_log", rate(&load.run()?)?);
+        }
+        nodes.stop()?;
+        let Some(nodes) = Nodes::start(&self.place, &self.many, 2)? else {
+            return Ok(());
+        };
+        if let [writer, .., follower] = nodes.servers.as_slice() {
+            let load = Load {
+                count: 1000 * self.seconds * 3,
+                per_s: 1000,
+                ..Load::of(writer, &nodes.data)
+            };
+            let ends = AtomicBool::new(false);
+            let lags = std::thread::scope(|scope| {
+                let lags = scope.spawn(|| cluster::lags(writer, follower, &ends));
+                let report = load.run();
+                ends.store(true, Ordering::Release);
+                report?;
+                lags.join()
+                    .map_err(|_| anyhow!("the lag was not measured"))?
+            })?;
+            figures.add("lag_p99_ms", Figure::ms(percentile(&lags, 99)));
+        }
+        nodes.stop()
     }
 
     /// Batches, over as many connections as they have use for.

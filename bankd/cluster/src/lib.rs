@@ -14,6 +14,7 @@ pub mod memory;
 pub mod node;
 pub mod postgresql;
 pub mod settle;
+pub mod trust;
 
 pub use log::{Appended, BODY_MAX, Entry, Lease, Log, LogError, NodeRow};
 pub use node::{Committed, Fault, Followed, Machine, Node, Position};

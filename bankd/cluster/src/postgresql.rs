@@ -8,7 +8,6 @@ mod fault;
 mod port;
 mod session;
 mod tables;
-mod tls;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -24,6 +23,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use self::fault::Kind;
 use self::session::Session;
 use crate::log::{self, Appended, Entry, Lease, Log, LogError, NodeRow};
+use crate::trust;
 
 /// The longest wait for an answer; entries with a large body have more time.
 const ANSWER: Duration = Duration::from_millis(2500);
@@ -88,7 +88,7 @@ impl PostgresLog {
                 "the address of the log requires TLS (sslmode=require), but no file of CAs is set";
             return Err(LogError::Wrong(text.to_owned()));
         }
-        let tls = settings.ca.as_deref().map(tls::trust).transpose();
+        let tls = settings.ca.as_deref().map(trust::client).transpose();
         let tls = tls.map_err(|text| LogError::Wrong(format!("the CAs of the log: {text}")))?;
         let hosts = session::hosts(&config);
         if hosts.is_empty() {
@@ -105,7 +105,7 @@ impl PostgresLog {
             bank: settings.bank.clone(),
             server: names.join(", "),
             hosts,
-            tls,
+            tls: tls.map(MakeRustlsConnect::new),
             session: None,
             runtime: Some(runtime),
         })

@@ -38,6 +38,8 @@ pub struct Attention {
     pub collector_silent: bool,
     /// Seconds that a message may wait for a partner bank, 60 to 31,536,000; 0: any.
     pub partner_waiting_s: i64,
+    /// Running jobs that the money of their account does not cover.
+    pub job_unfunded: bool,
     /// Events sent immediately also to targets with a digest: a kind, or `used:95`, `expiring:0`.
     pub urgent: Vec<String>,
     /// When digests are made each day, `HH:MM` in UTC.
@@ -61,6 +63,7 @@ impl Default for Attention {
             lien_stuck_s: 1800,
             collector_silent: true,
             partner_waiting_s: 900,
+            job_unfunded: false,
             urgent: words(&["negative", "lien_stuck", "collector_silent", "used:100"]),
             digest_at: "06:00".to_owned(),
             keep_days: 30,
@@ -159,6 +162,11 @@ impl Attention {
             if on {
                 rules.insert(kind, vec![step(kind, 0, THERE, THERE)]);
             }
+        }
+        if self.job_unfunded {
+            // It stays raised until the job ends, so that it is raised once for each job.
+            let kind = AttentionKind::JobUnfunded;
+            rules.insert(kind, vec![step(kind, 0, THERE, THERE - 1)]);
         }
         rules
     }

@@ -21,6 +21,8 @@ pub struct Deliver {
     pub name: String,
     /// How.
     pub by: DeliverWord,
+    /// Whether the end of an alert is sent too; absent: by every way but mail.
+    pub cleared: Option<bool>,
     /// The kinds of events to send; empty for all.
     pub kinds: Vec<String>,
     /// `command`: program and arguments; `sendmail`: the program alone.
@@ -82,6 +84,7 @@ impl Default for Deliver {
         Self {
             name: String::new(),
             by: DeliverWord::default(),
+            cleared: None,
             kinds: Vec::new(),
             command: Vec::new(),
             url: String::new(),
@@ -169,6 +172,12 @@ impl WebAddress {
 }
 
 impl Deliver {
+    /// Whether the end of an alert is sent.
+    pub fn gets_cleared(&self) -> bool {
+        let by_default = self.by != DeliverWord::Sendmail;
+        self.cleared.unwrap_or(by_default)
+    }
+
     /// The kinds of events to send; empty for all.
     pub fn kinds(&self) -> Vec<AttentionKind> {
         let words = self.kinds.iter();

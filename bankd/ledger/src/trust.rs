@@ -6,15 +6,11 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use rustls::crypto::ring;
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+use bankd_cluster::trust;
+use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, ClientConnection, StreamOwned};
 
 use crate::timed::Timed;
-
-/// The largest file of CAs, in bytes.
-const CA_MAX: u64 = 16 << 20;
 
 /// The CAs of a file. A handle.
 #[derive(Clone, Debug)]
@@ -26,25 +22,7 @@ impl Trust {
     /// # Errors
     /// The file and the error.
     pub fn read(ca: &Path) -> Result<Trust, String> {
-        let fault = |why: &dyn std::fmt::Display| format!("{}: {why}", ca.display());
-        let size = std::fs::metadata(ca).map_err(|e| fault(&e))?.len();
-        if size > CA_MAX {
-            return Err(fault(&"too large"));
-        }
-        let mut roots = RootCertStore::empty();
-        for certificate in CertificateDer::pem_file_iter(ca).map_err(|e| fault(&e))? {
-            // A certificate that this library cannot use is not trusted.
-            let _ = roots.add(certificate.map_err(|e| fault(&e))?);
-        }
-        if roots.is_empty() {
-            return Err(fault(&"no certificate in it"));
-        }
-        let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-            .with_safe_default_protocol_versions()
-            .map_err(|e| e.to_string())?
-            .with_root_certificates(roots)
-            .with_no_client_auth();
-        Ok(Trust(Arc::new(config)))
+        Ok(Trust(Arc::new(trust::client(ca)?)))
     }
 
     /// TLS over a connection to a host; the handshake is part of the first write.

@@ -9,6 +9,7 @@ mod digest;
 mod observe;
 #[cfg(test)]
 mod tests;
+mod unfunded;
 
 use std::sync::Arc;
 use std::time::Duration;

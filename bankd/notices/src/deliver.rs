@@ -39,6 +39,9 @@ const POLL: Duration = Duration::from_secs(1);
 /// The longest reason that is kept, in bytes.
 const WHY_MAX: usize = 300;
 
+/// An environment variable of a program.
+type Fact = (&'static str, String);
+
 /// Result of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Attempt {
@@ -73,7 +76,7 @@ pub fn targets(settings: &Notices) -> Vec<TargetRow> {
     let row = |deliver: &Deliver| TargetRow {
         name: deliver.name.clone(),
         all_at_once: !deliver.gets_digest(),
-        clears: deliver.by != DeliverWord::Sendmail,
+        clears: deliver.gets_cleared(),
         kinds: deliver.kinds(),
         events: settings.attention.on && deliver.receives_alerts(),
     };
@@ -297,7 +300,10 @@ impl Post {
             }
         };
         match &self.way {
-            Way::Command => command::run(&self.runtime, &self.target.command, document(), limit),
+            Way::Command => {
+                let facts = message::facts(&directory, letter, first);
+                self.program(document(), &facts)
+            }
             Way::Webhook(webhook) => webhook.send(letter.id, &document(), limit),
             Way::Mail => {
                 let to = if letter.recipient.is_empty() {
@@ -316,6 +322,12 @@ impl Post {
         }
     }
 
+    /// Runs the program of the target.
+    fn program(&self, document: Vec<u8>, facts: &[Fact]) -> Attempt {
+        let limit = Duration::from_secs(self.target.timeout_s);
+        command::run(&self.runtime, &self.target.command, document, facts, limit)
+    }
+
     /// Brings a report.
     fn bring(&self, letter: &Letter, report: i64) -> anyhow::Result<Attempt> {
         let run = report_run(&self.connection, report)?;
@@ -329,7 +341,7 @@ impl Post {
         let limit = Duration::from_secs(self.target.timeout_s);
         let document = || report::json(&directory, letter.id, &run, &body);
         Ok(match &self.way {
-            Way::Command => command::run(&self.runtime, &self.target.command, document(), limit),
+            Way::Command => self.program(document(), &[]),
             Way::Webhook(webhook) => webhook.send(letter.id, &document(), limit),
             Way::Folder(folder) => folder.put(&run, &body),
             Way::Mail => match report::mail(&directory, &self.target, letter.id, &run, &body) {

@@ -220,8 +220,12 @@ fn relay(connection: &Connection, lien: &Lien) -> Result<(), Error> {
     Ok(())
 }
 
-/// The seal of a lien's row.
+/// The seal of a lien's row and of the number of its portions, which an ended one has none of.
 fn sealed(lien: &Lien, lapsed: i64) -> Result<i64, Error> {
+    let portions = match lien.state {
+        LienState::Open => lien.portions.len(),
+        _ => 0,
+    };
     seal::of_values(params![
         lien.id.0,
         lien.instance.0,
@@ -231,6 +235,7 @@ fn sealed(lien: &Lien, lapsed: i64) -> Result<i64, Error> {
         lien.end.0,
         lien.shadow,
         lapsed,
+        i64::try_from(portions).unwrap_or(i64::MAX),
     ])
 }
 

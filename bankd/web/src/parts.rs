@@ -8,6 +8,7 @@ pub(crate) mod form;
 pub(crate) mod hint;
 pub(crate) mod left;
 pub(crate) mod message;
+pub(crate) mod nodes;
 pub(crate) mod period;
 pub(crate) mod picture;
 pub(crate) mod project;

@@ -6,6 +6,7 @@ mod events;
 mod forecast;
 mod kill;
 mod mail;
+mod unfunded;
 pub(crate) mod webhook;
 
 use std::fs;

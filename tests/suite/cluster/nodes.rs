@@ -52,9 +52,14 @@ pub(super) fn bankd_ok(bank: &Bank, words: &[&str]) -> String {
 
 /// A bank with its further nodes, all running.
 pub(super) fn nodes(log: &str, count: usize) -> Vec<Bank> {
+    nodes_over(&vec![log.to_owned(); count])
+}
+
+/// The same, one node for each way to the log.
+pub(super) fn nodes_over(logs: &[String]) -> Vec<Bank> {
     let mut first = Setup::new().start();
     first.stop();
-    first.set_env(settings(log, 0, free_port()));
+    first.set_env(settings(&logs[0], 0, free_port()));
     let made = bankd_ok(&first, &["cluster", "init"]);
     assert!(
         made.starts_with("n0 is the first node of the cluster, at position 1\n"),
@@ -72,7 +77,7 @@ pub(super) fn nodes(log: &str, count: usize) -> Vec<Bank> {
         .unwrap()
         .path();
     let mut all = vec![first];
-    for number in 1..count {
+    for (number, log) in logs.iter().enumerate().skip(1) {
         let node = Bank::bare(settings(log, number, free_port()));
         bankd_ok(&node, &["restore", copy.to_str().unwrap()]);
         let joined = bankd_ok(&node, &["cluster", "join"]);

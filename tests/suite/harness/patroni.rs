@@ -91,7 +91,11 @@ impl Patroni {
 
     /// Where clients connect: both hosts, and only to the one that writes.
     pub(crate) fn connection(&self) -> String {
-        let [first, second] = self.postgres;
+        Self::connection_by(self.postgres)
+    }
+
+    /// The same by other ports of the two servers, such as those of links before them.
+    pub(crate) fn connection_by([first, second]: [u16; 2]) -> String {
         format!(
             "host=127.0.0.1,127.0.0.1 port={first},{second} user=postgres dbname=postgres \
              target_session_attrs=read-write connect_timeout=2"

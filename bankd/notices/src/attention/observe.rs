@@ -24,6 +24,8 @@ use bankd_store::read::money::{self, Figures};
 use bankd_store::read::sources;
 use rusqlite::Connection;
 
+use super::unfunded;
+
 /// An allocation that kept money is reported for this time after its end.
 const AFTER_END: Seconds = Seconds(30 * 86_400);
 /// The largest percentage that is distinguished.
@@ -74,6 +76,9 @@ impl Look {
         }
         if self.settings.lien_stuck_s > 0 {
             self.liens(connection, &mut seen)?;
+        }
+        if self.settings.job_unfunded {
+            self.unfunded(connection, &allocations, &mut seen)?;
         }
         if self.settings.collector_silent {
             self.collectors(connection, &mut seen)?;
@@ -305,6 +310,44 @@ impl Look {
             amount: narrow(lien.held),
             message,
         }
+    }
+
+    /// Every job with a lien: one that was raised stays so until it ends.
+    fn unfunded(
+        &self,
+        connection: &Connection,
+        allocations: &[Allocation],
+        seen: &mut Seen,
+    ) -> Result<(), store::Error> {
+        let unit = &self.directory.bank.unit;
+        let name = |id| {
+            self.directory
+                .account(id)
+                .map(|account| account.name.as_str())
+        };
+        let (jobs, complete) = unfunded::jobs(connection, allocations, self.now)?;
+        if !complete {
+            seen.incomplete.insert(AttentionKind::JobUnfunded);
+        }
+        for job in jobs {
+            let project = self.directory.project_named(&job.lien.project);
+            if project.is_some_and(|project| self.directory.is_quiet(project.id)) {
+                continue;
+            }
+            seen.observed.push(job.observed(|row, short| {
+                let payer = row.accounts.first().and_then(|id| name(*id));
+                let payer = payer.unwrap_or("its account");
+                let why = match short {
+                    0 => format!("its hold is used up, and {payer} has nothing available"),
+                    _ => format!("{payer} lacks {} {unit} for it", self.amount(short)),
+                };
+                format!(
+                    "job {} on {} runs without money: {why}",
+                    row.object_id, row.machine
+                )
+            }));
+        }
+        Ok(())
     }
 
     fn partners(&self, connection: &Connection, seen: &mut Seen) -> Result<(), store::Error> {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use super::Attempt;
+use super::{Attempt, Fact};
 
 /// How a program ended.
 pub(super) enum Ended {
@@ -18,8 +18,14 @@ pub(super) enum Ended {
 }
 
 /// Runs a program; exit code 0 confirms delivery.
-pub(super) fn run(runtime: &Handle, argv: &[String], input: Vec<u8>, limit: Duration) -> Attempt {
-    match feed(runtime, argv, input, limit) {
+pub(super) fn run(
+    runtime: &Handle,
+    argv: &[String],
+    input: Vec<u8>,
+    facts: &[Fact],
+    limit: Duration,
+) -> Attempt {
+    match feed(runtime, argv, input, facts, limit) {
         Ended::With(status) if status.success() => Attempt::Delivered,
         Ended::With(status) => Attempt::Again(format!("the program ended with {status}")),
         Ended::Not(why) => Attempt::Again(why),
@@ -27,8 +33,14 @@ pub(super) fn run(runtime: &Handle, argv: &[String], input: Vec<u8>, limit: Dura
 }
 
 /// Runs a program with these bytes on its standard input. Its output is not read, and its
-/// environment contains only `PATH`.
-pub(super) fn feed(runtime: &Handle, argv: &[String], input: Vec<u8>, limit: Duration) -> Ended {
+/// environment contains only `PATH`, `LC_ALL` and the facts.
+pub(super) fn feed(
+    runtime: &Handle,
+    argv: &[String],
+    input: Vec<u8>,
+    facts: &[Fact],
+    limit: Duration,
+) -> Ended {
     let Some((program, arguments)) = argv.split_first() else {
         return Ended::Not("no program".to_owned());
     };
@@ -46,6 +58,7 @@ pub(super) fn feed(runtime: &Handle, argv: &[String], input: Vec<u8>, limit: Dur
         .env_clear()
         .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
         .env("LC_ALL", "C.UTF-8")
+        .envs(facts.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null())

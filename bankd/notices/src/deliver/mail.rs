@@ -116,7 +116,7 @@ pub(super) fn send(runtime: &Handle, target: &Deliver, mail: Vec<u8>, limit: Dur
     let program = target.mailer().to_string_lossy().into_owned();
     let mut argv = vec![program, "-t".to_owned(), "-i".to_owned()];
     argv.extend(target.command.iter().skip(1).cloned());
-    match feed(runtime, &argv, mail, limit) {
+    match feed(runtime, &argv, mail, &[], limit) {
         Ended::With(status) if status.success() => Attempt::Delivered,
         Ended::With(status) => {
             let why = format!("sendmail ended with {status}");

@@ -1,5 +1,6 @@
 //! Text of an event for recipients: JSON for programs, sentences for people.
 
+use super::Fact;
 use bank_api::text::{format_amount, format_rfc3339};
 use bank_api::v1;
 use bank_core::attention::{AttentionKind, Turn};
@@ -36,6 +37,34 @@ pub(super) fn digest(directory: &Directory, letter: &Letter, rows: &[EventRow]) 
     serde_json::to_vec(&notification).unwrap_or_default()
 }
 
+/// The facts of an event for the environment of a program; none for a digest. A fact that the event does not have is
+/// empty, so that a script need not test whether it is set.
+pub(super) fn facts(directory: &Directory, letter: &Letter, row: &EventRow) -> Vec<Fact> {
+    if !letter.recipient.is_empty() {
+        return Vec::new();
+    }
+    let event = shape(directory, row);
+    let number = |number: Option<i64>| number.map(|number| number.to_string());
+    let facts = [
+        ("BANK_NOTICE", Some(letter.id.to_string())),
+        ("BANK_TURN", Some(event.turn)),
+        ("BANK_KIND", Some(event.kind)),
+        ("BANK_SUBJECT", Some(event.subject)),
+        ("BANK_MESSAGE", Some(event.message)),
+        ("BANK_JOB", event.job),
+        ("BANK_LIEN", number(event.lien)),
+        ("BANK_MACHINE", event.machine),
+        ("BANK_USER", event.user),
+        ("BANK_PROJECT", event.project),
+        ("BANK_ACCOUNT", event.account),
+        ("BANK_AMOUNT", event.amount),
+        ("BANK_UNIT", Some(event.unit)),
+    ];
+    // No environment takes a NUL.
+    let text = |text: Option<String>| text.unwrap_or_default().replace('\0', "");
+    facts.map(|(name, value)| (name, text(value))).to_vec()
+}
+
 /// An event as the API shows it.
 pub fn shape(directory: &Directory, row: &EventRow) -> v1::Attention {
     let event = &row.event;
@@ -63,6 +92,7 @@ pub fn shape(directory: &Directory, row: &EventRow) -> v1::Attention {
         account: account.map(|account| account.name.clone()),
         allocation: concern.allocation.map(|a| a.0),
         lien: concern.lien.map(|l| l.0),
+        job: row.job.clone(),
         project: some(&concern.project),
         user: some(&concern.user),
         machine: some(&concern.machine),

@@ -81,6 +81,7 @@ fn row() -> EventRow {
         },
         is_open: true,
         acked_by: None,
+        job: None,
     }
 }
 
@@ -199,7 +200,7 @@ async fn a_program_has_its_time_and_no_more() {
         let argv = ["/bin/sh", "-c", script].map(str::to_owned).to_vec();
         let (handle, limit) = (handle.clone(), Duration::from_secs(limit));
         // A thread of no runtime, as the targets have.
-        let thread = std::thread::spawn(move || command::run(&handle, &argv, input, limit));
+        let thread = std::thread::spawn(move || command::run(&handle, &argv, input, &[], limit));
         tokio::task::spawn_blocking(move || thread.join().unwrap())
     };
     let small = b"{}".to_vec();

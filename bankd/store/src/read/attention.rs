@@ -26,6 +26,8 @@ pub struct EventRow {
     pub is_open: bool,
     /// The person who acknowledged it, if it is open.
     pub acked_by: Option<String>,
+    /// The scheduler's id of the lien's job.
+    pub job: Option<String>,
 }
 
 /// A notice of the outbox.
@@ -119,36 +121,24 @@ pub fn events(
     };
     let sql = format!(
         "SELECT {}, t.reason, t.at_recorded, a.tx IS NOT NULL,
-             (SELECT actor FROM tx WHERE id = a.acked)
+             (SELECT actor FROM tx WHERE id = a.acked),
+             (SELECT object_id FROM lien l JOIN instance i ON i.id = l.instance WHERE l.id = e.lien)
          FROM {which} JOIN tx t ON t.id = e.tx WHERE e.tx < ?1 ORDER BY e.tx DESC",
         event_columns!()
     );
     let mut statement = connection.prepare_cached(&sql)?;
     let mut rows = statement.query([below])?;
-    let mut page = Page {
-        rows: Vec::new(),
-        next: None,
-    };
-    let (mut looked, mut last) = (0, None);
-    while let Some(row) = rows.next()? {
-        if page.rows.len() >= limit || looked >= super::SCAN_MAX {
-            page.next = last;
-            break;
-        }
-        looked += 1;
+    super::scan(&mut rows, limit, |row| {
         let found = EventRow {
             tx: TxId(row.get(0)?),
             event: event(row)?,
             at: Timestamp(row.get(17)?),
             is_open: row.get(18)?,
             acked_by: row.get(19)?,
+            job: row.get(20)?,
         };
-        last = Some(found.tx.0);
-        if keep(&found) {
-            page.rows.push(found);
-        }
-    }
-    Ok(page)
+        Ok((found.tx.0, keep(&found).then_some(found)))
+    })
 }
 
 /// One event by its transaction.

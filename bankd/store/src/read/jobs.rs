@@ -2,7 +2,7 @@
 
 use super::super::{Error, codec, numbers, rollup, uses};
 use super::charges::{self, Charge};
-use super::{Page, SCAN_MAX, journal, liens};
+use super::{Page, SCAN_MAX, journal, liens, scan};
 use bank_core::amount::Amount;
 use bank_core::decimal::Decimal;
 use bank_core::effects::{Billing, KnownUse};
@@ -146,29 +146,14 @@ pub fn list(
     let sql = job_columns!("id < ?1 ORDER BY id DESC");
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query([below.unwrap_or(i64::MAX)])?;
-    let (mut found, mut looked, mut last) = (Vec::new(), 0, below);
-    while let Some(row) = rows.next()? {
-        if found.len() >= limit || looked >= SCAN_MAX {
-            return Ok(Page {
-                rows: found,
-                next: last,
-            });
-        }
+    scan(&mut rows, limit, |row| {
         let job = read(row)?;
-        last = Some(job.id);
-        looked += 1;
         let is_in = keep(&job)
             && match period {
                 Some(period) => job.last_usage.is_some() && period.holds(connection, job.id)?,
                 None => true,
             };
-        if is_in {
-            found.push(job);
-        }
-    }
-    Ok(Page {
-        rows: found,
-        next: None,
+        Ok((job.id, is_in.then_some(job)))
     })
 }
 

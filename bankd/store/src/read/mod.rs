@@ -46,7 +46,7 @@ pub mod uses;
 pub mod whatif;
 
 use super::{Error, open_reader};
-use rusqlite::{Connection, InterruptHandle};
+use rusqlite::{Connection, InterruptHandle, Row, Rows};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -80,6 +80,31 @@ impl<T, C> Page<T, C> {
         }
         self
     }
+}
+
+/// The rows that `take` keeps, until a page is full or enough rows were looked at. `take` returns the cursor of each row,
+/// and what it keeps of it.
+fn scan<T>(
+    rows: &mut Rows<'_>,
+    limit: usize,
+    mut take: impl FnMut(&Row<'_>) -> Result<(i64, Option<T>), Error>,
+) -> Result<Page<T>, Error> {
+    let mut page = Page {
+        rows: Vec::new(),
+        next: None,
+    };
+    let (mut looked, mut last) = (0, None);
+    while let Some(row) = rows.next()? {
+        if page.rows.len() >= limit || looked >= SCAN_MAX {
+            page.next = last;
+            break;
+        }
+        looked += 1;
+        let (cursor, kept) = take(row)?;
+        last = Some(cursor);
+        page.rows.extend(kept);
+    }
+    Ok(page)
 }
 
 /// Why a question has no answer.

@@ -1,7 +1,7 @@
 //! Quotes that were given.
 
 use super::super::{Error, load_quote};
-use super::{Page, SCAN_MAX};
+use super::{Page, scan};
 use bank_core::ids::QuoteId;
 use bank_core::model::Quote;
 use rusqlite::{Connection, OptionalExtension};
@@ -24,24 +24,11 @@ pub fn list(
 ) -> Result<Page<QuoteRow>, Error> {
     let mut statement = connection.prepare_cached(load_quote::BELOW)?;
     let mut rows = statement.query([below.unwrap_or(i64::MAX)])?;
-    let (mut found, mut looked, mut last) = (Vec::new(), 0, below);
-    while let Some(row) = rows.next()? {
-        if found.len() >= limit || looked >= SCAN_MAX {
-            return Ok(Page {
-                rows: found,
-                next: last,
-            });
-        }
+    scan(&mut rows, limit, |row| {
         let quote = load_quote::read(row)?;
-        last = Some(quote.id.0);
-        looked += 1;
-        if keep(&quote) {
-            found.push(with_job(connection, quote)?);
-        }
-    }
-    Ok(Page {
-        rows: found,
-        next: None,
+        let id = quote.id.0;
+        let kept = keep(&quote).then(|| with_job(connection, quote));
+        Ok((id, kept.transpose()?))
     })
 }
 

@@ -3,7 +3,7 @@
 use super::super::rollup::{COLUMNS, Finished};
 use super::super::{Error, codec};
 use super::jobs::Period;
-use super::{Page, SCAN_MAX};
+use super::{Page, scan};
 use bank_core::amount::Amount;
 use bank_core::decimal::Decimal;
 use bank_core::model::ObjectType;
@@ -70,32 +70,21 @@ pub fn list(
     let sql = format!("SELECT {COLUMNS}, id FROM usage_identity WHERE id < ?1 ORDER BY id DESC");
     let mut statement = connection.prepare_cached(&sql)?;
     let mut rows = statement.query([below.unwrap_or(i64::MAX)])?;
-    let (mut found, mut looked, mut last) = (Vec::new(), 0, below);
-    while let Some(row) = rows.next()? {
-        if found.len() >= limit || looked >= SCAN_MAX {
-            return Ok(Page {
-                rows: found,
-                next: last,
-            });
-        }
-        last = Some(row.get(ID)?);
-        looked += 1;
+    scan(&mut rows, limit, |row| {
+        let id = row.get(ID)?;
         let finished = Finished::of_row(row)?;
         let is_in = finished.instance.is_none()
             && finished.counts()
             && period.is_none_or(|period| period.counts(&finished.job()));
         if !is_in {
-            continue;
+            return Ok((id, None));
         }
         let mut recorded = read(row, &finished)?;
-        if keep(&recorded) {
-            recorded.source = name_of(connection, row.get(0)?)?;
-            found.push(recorded);
+        if !keep(&recorded) {
+            return Ok((id, None));
         }
-    }
-    Ok(Page {
-        rows: found,
-        next: None,
+        recorded.source = name_of(connection, row.get(0)?)?;
+        Ok((id, Some(recorded)))
     })
 }
 

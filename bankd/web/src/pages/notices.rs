@@ -39,6 +39,7 @@ fn kind(word: &str) -> &str {
         "lien_stuck" => "Lien without an end",
         "collector_silent" => "Collector silent",
         "partner_waiting" => "Partner bank waits",
+        "job_unfunded" => "Running job without money",
         other => other,
     }
 }

@@ -10,6 +10,7 @@ use serde_json::Value;
 use crate::failed::Failed;
 use crate::page::Page;
 use crate::parts::amount::{amount, count, grouped, maybe};
+use crate::parts::nodes;
 use crate::parts::project::Projects;
 use crate::parts::table::{Table, amounts, figures, link, name, or_none, words};
 use crate::parts::turn;
@@ -38,6 +39,7 @@ async fn show(visit: Visit) -> Shown {
     let content = html! {
         (question())
         (state(&visit, &status, &findings(&status, &sources.items), false))
+        @if let Some(cluster) = &status.cluster { (nodes::table(cluster)) }
         (table_of_sources(&visit, &sources.items))
         (table_of_files(&sources.items))
         (table_of_machines(&visit, &status.machines))
@@ -125,6 +127,7 @@ fn findings(status: &Status, sources: &[Source]) -> Vec<String> {
     {
         find(true, error.clone());
     }
+    all.extend(status.cluster.iter().flat_map(nodes::findings));
     all
 }
 

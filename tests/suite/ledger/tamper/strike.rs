@@ -150,6 +150,20 @@ impl Table {
             .unwrap()
     }
 
+    /// Removals: of each of few rows, of the first and the last one of many.
+    pub(super) fn removals(&self) -> Vec<Other> {
+        let rows = match self.rows.as_slice() {
+            [first, .., last] if self.rows.len() > 40 => vec![first, last],
+            rows => rows.iter().collect(),
+        };
+        let sql = format!("DELETE FROM {} WHERE {}", self.name, self.one());
+        let removal = |row: &Vec<Value>| Other {
+            sql: sql.clone(),
+            row: row.clone(),
+        };
+        rows.into_iter().map(removal).collect()
+    }
+
     /// Removes a row: the newest, or any.
     pub(super) fn remove(
         &self,

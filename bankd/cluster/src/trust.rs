@@ -1,4 +1,4 @@
-//! TLS to the server: the CAs of a file.
+//! TLS to other servers (those of the log, receivers of notices, partners): the CAs of a file.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,7 +7,6 @@ use rustls::crypto::ring;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::{ClientConfig, RootCertStore};
-use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// The largest file of CAs, in bytes.
 const CA_MAX: u64 = 16 << 20;
@@ -17,7 +16,7 @@ const CA_MAX: u64 = 16 << 20;
 ///
 /// # Errors
 /// The file and the error.
-pub(super) fn trust(ca: &Path) -> Result<MakeRustlsConnect, String> {
+pub fn client(ca: &Path) -> Result<ClientConfig, String> {
     let fault = |why: &dyn std::fmt::Display| format!("{}: {why}", ca.display());
     let size = std::fs::metadata(ca).map_err(|e| fault(&e))?.len();
     if size > CA_MAX {
@@ -33,8 +32,6 @@ pub(super) fn trust(ca: &Path) -> Result<MakeRustlsConnect, String> {
     }
     let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
-        .map_err(|e| e.to_string())?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    Ok(MakeRustlsConnect::new(config))
+        .map_err(|e| e.to_string())?;
+    Ok(config.with_root_certificates(roots).with_no_client_auth())
 }

@@ -1,0 +1,2 @@
+-- The seal of a lien covers the number of its portions: all rows are sealed again when this migration has run. A portion
+-- that is used up could be removed unseen before.
