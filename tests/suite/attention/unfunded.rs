@@ -78,14 +78,14 @@ fn the_command_of_a_site_runs_once_for_the_job_that_started_last() {
 }
 
 #[test]
-fn a_job_beyond_its_wall_time_needs_available_money() {
+fn a_job_that_used_up_its_hold_needs_available_money() {
     let mut bank = watching(&ON, TARGET);
     program(&bank, "site", SITE);
     reserve(&bank, "long", "1000");
     charge(&bank, "other", 99_000);
-    bank.set_clock(T0 + 999);
-    bank.bank_ok(&["attention", "ls"]);
-    bank.set_clock(T0 + 1001);
+    bank.set_clock(T0 + 1000);
+    let part = "charge long --interim --procs 1 --wall 1000 -A chemistry -u amy -m colony";
+    bank.bank_ok(&part.split(' ').collect::<Vec<_>>());
     let lines = ran(&bank, 1);
     let why = "its hold is used up, and chemistry has nothing available";
     assert!(lines[0].ends_with(why), "{lines:?}");

@@ -155,14 +155,24 @@ fn balances(node: &Bank) -> serde_json::Value {
     serde_json::from_str(&text).unwrap()
 }
 
-/// Ends all nodes; each is proven, and all journals end with the same hash.
+/// Ends all nodes; each is proven, all journals end with the same hash, and a checkpoint of each holds for the next.
 pub(super) fn prove(nodes: &mut [Bank]) {
     let mut ends = Vec::new();
-    for node in nodes {
+    for node in &mut *nodes {
         node.verify();
         ends.push(node.query("SELECT id, hex(hash) FROM tx ORDER BY id DESC LIMIT 1"));
     }
     assert!(ends.windows(2).all(|pair| pair[0] == pair[1]), "{ends:?}");
+    let key = nodes[0].folder().join("site.key").display().to_string();
+    bankd_ok(&nodes[0], &["checkpoint-key", "new", "--key", &key]);
+    for (at, node) in nodes.iter().enumerate() {
+        let other = &nodes[(at + 1) % nodes.len()];
+        let out = node.folder().join("checkpoint.txt").display().to_string();
+        bankd_ok(node, &["checkpoint", "--key", &key, "--out", &out]);
+        let public = format!("{key}.pub");
+        let words = ["verify", "--checkpoint", &out, "--public-key", &public];
+        bankd_ok(other, &words);
+    }
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Running jobs that the money of their accounts does not cover.
 //!
 //! An account covers the holds of its open liens in the order of their starts, up to its amount and credit limit: the
-//! jobs that started last are the first without money. A job that used up its hold, or that runs beyond its lien, needs
-//! available money beside it.
+//! jobs that started last are the first without money. A job that used up its hold needs available money. A job whose lien
+//! ended is not observed: nothing shows that it still runs.
 
 use std::collections::BTreeMap;
 
@@ -80,7 +80,7 @@ pub(super) fn jobs(
     let payer: BTreeMap<AllocationId, AccountId> =
         active.map(|own| (own.id, own.account)).collect();
     let job = |lien: LienRow| Job {
-        short: short(&lien, &payer, &mut covers, now),
+        short: short(&lien, &payer, &mut covers),
         lien,
     };
     Ok((liens.into_iter().map(job).collect(), complete))
@@ -106,7 +106,6 @@ fn short(
     row: &LienRow,
     payer: &BTreeMap<AllocationId, AccountId>,
     covers: &mut BTreeMap<AccountId, Cover>,
-    now: Timestamp,
 ) -> Option<i128> {
     let mut short = 0_i128;
     for portion in &row.lien.portions {
@@ -119,11 +118,11 @@ fn short(
         let missing = cover.taken.saturating_sub(cover.covered);
         short = short.saturating_add(missing.clamp(0, hold.max(0)));
     }
-    let needs_more = row.lien.end <= now || row.lien.remaining() == 0;
+    let is_used_up = row.lien.remaining() == 0;
     let available = |account| {
         let cover: Option<&Cover> = covers.get(account);
         cover.is_some_and(|cover| cover.available > 0)
     };
-    let is_dry = needs_more && !row.accounts.iter().any(available);
+    let is_dry = is_used_up && !row.accounts.iter().any(available);
     (short > 0 || is_dry).then_some(short)
 }
