@@ -117,7 +117,7 @@ class Types:
             found = kind_of(owner, member, schema)
             if found == "time" and owner in self.requests:
                 return "datetime | str"
-            return {"amount": "Decimal", "time": "datetime", "text": "str"}[found]
+            return {"amount": "Decimal", "amount or empty": "Decimal | None", "time": "datetime", "text": "str"}[found]
         if kind == "array":
             items = self.of(schema["items"], owner, member) if schema.get("items") else "Any"
             return f"list[{items}]"
@@ -225,7 +225,7 @@ class Operation:
         parts = schema.get("allOf", [])
         if len(parts) > 1:
             base = parts[0]["$ref"].removeprefix(REF)
-            name = base + "Written"
+            name: str = base + "Written"
             self.types.make(name, {**schema, "description": f"`{base}` after a call that writes."})
             return name
         return self.types.of(schema, self.name, "")

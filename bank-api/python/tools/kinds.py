@@ -37,7 +37,11 @@ TIMES = set(
 
 # Members of single shapes that differ from the tables above.
 EXCEPT = {
+    # An empty text without any contribution or usage.
+    ("ContributionRow", "contribution_share"): "amount or empty",
+    ("ContributionRow", "usage_share"): "amount or empty",
     ("FallbackJob", "from"): "text",
+    ("Cycle", "next"): "time",
     ("Transfer", "from"): "text",
     ("NewTransfer", "from"): "text",
     ("ContributionPeriod", "to"): "time",
@@ -72,7 +76,7 @@ EXCEPT = {
 
 
 def kind_of(owner: str, member: str, schema: dict[str, Any]) -> str:
-    """`amount`, `time` or `text`."""
+    """`amount`, `amount or empty`, `time` or `text`."""
     if (owner, member) in EXCEPT:
         return EXCEPT[owner, member]
     if schema.get("format") == "date-time":

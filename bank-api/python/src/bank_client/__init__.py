@@ -7,9 +7,10 @@
     bank = Client("unix:/var/lib/bankd/bankd.sock")
     bank.post_deposits(NewDeposit(name="chemistry", amount=Decimal("250")))
     for row in bank.iter_balances():
-        print(row.name, row.available)
+        print(row.account, row.available)
 """
 
+from . import calls
 from .call import Call, Page
 from .client import Client
 from .errors import BadAnswer, BankError, Refused, ServerError, Unauthorized, Unavailable
@@ -26,4 +27,5 @@ __all__ = [
     "ServerError",
     "Unauthorized",
     "Unavailable",
+    "calls",
 ]

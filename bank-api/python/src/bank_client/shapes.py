@@ -954,7 +954,7 @@ class ContributionRow:
     contribution: Decimal
 
     # Percent of all contributions, two decimals; empty without any contribution.
-    contribution_share: Decimal
+    contribution_share: Decimal | None
 
     # Busy processor time in percent of held processor time, two decimals; `null` if not reported.
     cpu_efficiency: Decimal | None = None
@@ -973,7 +973,7 @@ class ContributionRow:
     usage: Decimal
 
     # Percent of all usage, two decimals; empty without any usage.
-    usage_share: Decimal
+    usage_share: Decimal | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1111,7 +1111,7 @@ class Cycle:
     name: str
 
     # The next boundary; `null` while it is switched off.
-    next: str | None = None
+    next: datetime | None = None
 
     # Free text.
     note: str | None = None

@@ -184,6 +184,9 @@ def _decode_union(kinds: tuple[Any, ...], value: Any, place: str) -> Any:
     if value is None and type(None) in kinds:
         return None
     rest = [kind for kind in kinds if kind is not type(None)]
+    if rest == [Decimal] and value == "" and type(None) in kinds:
+        # Shares of nothing are an empty text.
+        return None
     if len(rest) == 1:
         return decode(rest[0], value, place)
     for kind in rest:
