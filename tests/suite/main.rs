@@ -12,6 +12,7 @@ mod auditor;
 mod auth;
 mod cli;
 mod client;
+mod client_python;
 mod cluster;
 mod collect;
 mod export;

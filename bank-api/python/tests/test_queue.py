@@ -114,6 +114,25 @@ class Drains(Case):
             with self.assertRaisesRegex(QueueError, "no call"):
                 self.queue.remove(name)
 
+    def test_a_call_that_is_refused_in_part_is_kept_with_its_answer(self):
+        answers = [
+            (calls.post_nami_end("<Jobs/>"), b"ok done\nrefused project_unknown: no project\n"),
+            (calls.post_batch({"commands": []}), b'{"answers": [], "refused": 1}'),
+            (calls.post_usage({"records": []}), b'{"items": [{"id": "1", "outcome": "refused"}]}'),
+        ]
+        for call, body in answers:
+            name = self.queue.put(call)
+            self.bank.faults = [Reply(200, [], body)]
+            self.assertEqual(self.queue.drain().refused, 1)
+            (found,) = self.queue.refused()
+            self.assertEqual((found.code, found.answer["body"]), ("partly_refused", body.decode()))
+            with self.assertRaisesRegex(QueueError, "parts of this call were done"):
+                self.queue.retry(name)
+            self.queue.remove(name)
+        self.queue.put(answers[0][0])
+        self.bank.faults = [Reply(200, [], b"ok done\n")]
+        self.assertEqual(self.queue.drain().done, 1)
+
     def test_a_damaged_item_is_kept_aside(self):
         name = self.queue.put(deposit(1))
         self.queue.put(deposit(2))

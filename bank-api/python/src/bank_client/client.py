@@ -121,7 +121,7 @@ class Client(Routes):
 
     def reply(self, call: Call[object]) -> Reply:
         """Sends a call until a server answers, and returns the answer as it is."""
-        if self.view_as is not None and call.method == "GET":
+        if self.view_as is not None and call.method == "GET" and not call.public:
             call = call.with_query("view_as", self.view_as)
         until = time.monotonic() + self.retry_s
         pause, may_be_done = _FIRST_PAUSE_S, False

@@ -26,7 +26,7 @@ from .client import failed
 from .errors import Refused, Unavailable, problem_of
 from .files import LOCK_WAIT_S, Name, QueueError, QueueFull, from_bytes, locked, make_folder, sync_folder, to_bytes, write
 from .transport import Reply
-from .values import time_text
+from .values import BadValue, from_json, time_text
 
 __all__ = ["Drained", "Queue", "QueueError", "QueueFull", "RefusedCall"]
 
@@ -35,6 +35,10 @@ __all__ = ["Drained", "Queue", "QueueError", "QueueFull", "RefusedCall"]
 KEPT_S = 6 * 86_400
 # Calls whose repeat is safe for ever. Finished usage is identified by its source, id and start.
 SAFE_FOR_EVER = frozenset({"post_charges", "post_nami_charge", "post_usage"})
+# Code of a call with several objects, commands or records of which the bank refused some.
+PARTLY_REFUSED = "partly_refused"
+# Longest text of an answer that is kept beside such a call.
+_ANSWER_CHARS = 100_000
 
 
 class Replier(Protocol):
@@ -58,7 +62,10 @@ class Drained:
 
 @dataclass(frozen=True)
 class RefusedCall:
-    """A call that the bank refused. `name` identifies it in the queue."""
+    """A call that the bank refused. `name` identifies it in the queue.
+
+    The code is `partly_refused` if the bank did a part of it: the member `body` of the answer has the results.
+    """
 
     name: str
     # None if the file of the call was damaged.
@@ -146,6 +153,8 @@ class Queue:
         The bank stores a refusal with its key, so that the old key would get the old answer.
         """
         old = self._find(name)
+        if self._shown(old).code == PARTLY_REFUSED:
+            raise QueueError(f"{name}: parts of this call were done; put the refused ones as new calls, then remove it")
         call = from_bytes((self._refused / str(old)).read_bytes())
         # The new key follows from the old one: if this is repeated after a crash, the call is still done once.
         digest = hashlib.sha256(f"retry {call.key}".encode()).hexdigest()
@@ -206,6 +215,10 @@ class Queue:
                 os.rename(self._waiting / str(marked), path)
             raise
         if 200 <= reply.status < 300:
+            parts = _refused_parts(call, reply)
+            if parts is not None:
+                self._park(marked, reply.status, parts)
+                return False
             os.unlink(self._waiting / str(marked))
             return True
         problem = failed(reply)
@@ -264,4 +277,25 @@ def _unknown(name: Name, call: Call[Any]) -> dict[str, Any]:
         "code": "outcome_unknown",
         "detail": f"{call.method} {call.path} was first sent at {first} without an answer, and the bank keeps keys for 7 days",
         "hint": "look in the journal whether it was done; then Queue.retry or Queue.remove",
+    }
+
+
+def _refused_parts(call: Call[Any], reply: Reply) -> dict[str, Any] | None:
+    """The refusals in an answer of success, of a call with several objects, commands or records."""
+    text = reply.body.decode("utf-8", "replace")
+    count = 0
+    if call.operation.startswith("post_nami_"):
+        count = sum(line.startswith(("refused ", "error ")) for line in text.splitlines())
+    elif call.operation in ("post_batch", "post_usage", "post_user_directory"):
+        with contextlib.suppress(BadValue, AttributeError, TypeError):
+            found = from_json(reply.body)
+            items = found.get("items", [])
+            count = int(found.get("refused", 0)) + sum(item.get("outcome") == "refused" for item in items)
+    if not count:
+        return None
+    return {
+        "code": PARTLY_REFUSED,
+        "detail": f"{count} parts of {call.method} {call.path} were refused, the others were done",
+        "hint": "put the refused parts as new calls; then Queue.remove",
+        "body": text[:_ANSWER_CHARS],
     }

@@ -1,0 +1,76 @@
+//! A program with the package, in a process of its own.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+
+use super::{command, interpreter};
+
+/// The program; killed when dropped.
+pub(super) struct Peer {
+    child: Child,
+    to: ChildStdin,
+    from: BufReader<ChildStdout>,
+}
+
+impl Peer {
+    /// Starts it with the folder of its queue. `None` without a Python.
+    pub(super) fn start(address: &str, folder: &Path) -> Option<Self> {
+        Self::with(address, folder, None)
+    }
+
+    /// The same with a signing key: its id, and the file with its secret.
+    pub(super) fn with(address: &str, folder: &Path, key: Option<(&str, &Path)>) -> Option<Self> {
+        let mut command = command(&interpreter()?, address);
+        if let Some((id, file)) = key {
+            command.env("BANK_KEY_ID", id).env("BANK_KEY_FILE", file);
+        }
+        let mut child = command
+            .arg(concat!(
+                env!("CARGO_MANIFEST_DIR"),
+                "/peers/client_python.py"
+            ))
+            .arg(folder)
+            .arg("1")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (to, from) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        let from = BufReader::new(from);
+        let mut peer = Self { child, to, from };
+        assert_eq!(peer.answer(), "ready");
+        Some(peer)
+    }
+
+    /// Gives it a command and waits for its answer.
+    pub(super) fn ask(&mut self, words: &str) -> String {
+        self.order(words);
+        self.answer()
+    }
+
+    /// Gives it a command.
+    pub(super) fn order(&mut self, words: &str) {
+        writeln!(self.to, "{words}").unwrap();
+    }
+
+    /// Its next answer.
+    pub(super) fn answer(&mut self) -> String {
+        let mut line = String::new();
+        self.from.read_line(&mut line).unwrap();
+        line.trim().to_owned()
+    }
+
+    /// Ends it as `kill -9` does.
+    pub(super) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
