@@ -72,6 +72,26 @@ fn the_tests_of_the_package_pass() {
 }
 
 #[test]
+fn the_types_of_the_package_are_sound() {
+    let Some(python) = python("mypy, http_message_signatures") else {
+        skip("mypy", "no Python with mypy (BANK_TEST_PYTHON)");
+        return;
+    };
+    let mut command = command(&python, "");
+    command
+        .args(["-m", "mypy", "--strict", "--cache-dir", "/dev/null"])
+        .args(["src/bank_client", "tools/generate.py"])
+        .args(
+            ["deposit_and_balance", "charge_through_queue", "usage_csv"]
+                .map(|name| format!("examples/{name}.py")),
+        )
+        .env("MYPYPATH", "src")
+        .current_dir(package());
+    let ran = Ran::of(&mut command, b"");
+    assert_eq!(ran.exit, 0, "{}{}", ran.stdout, ran.stderr);
+}
+
+#[test]
 fn the_example_deposits_and_prints_the_balance() {
     let Some(python) = interpreter() else { return };
     let mut bank = Bank::new();
