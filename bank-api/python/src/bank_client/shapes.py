@@ -280,7 +280,11 @@ class Attention:
     # Its journal transaction: the number of the event.
     id: int
 
-    # `used`, `expiring`, `negative`, `fallback_used`, `lien_stuck`, `collector_silent` or `partner_waiting`.
+    # The scheduler's id of the lien's job.
+    job: str | None = None
+
+    # `used`, `expiring`, `negative`, `fallback_used`, `lien_stuck`, `collector_silent`, `partner_waiting` or
+    # `job_unfunded`.
     kind: str
 
     # Measured level: percent used, or days left.
@@ -304,7 +308,7 @@ class Attention:
     # The event that raised the alert which this event clears or acknowledges.
     raised_by: int | None = None
 
-    # The affected object: `account:3`, `allocation:7`, `lien:12`, `project:chem`, `source:sge`.
+    # The affected object: `account:3`, `allocation:7`, `lien:12`, `instance:12`, `project:chem`, `source:sge`.
     subject: str
 
     # Percent for `used`, days for `expiring`; `null` for the others.
