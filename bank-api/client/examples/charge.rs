@@ -1,7 +1,7 @@
 //! Charges jobs by a queue on disk, which loses none while the bank is away or this program is killed.
 //!
 //! ```sh
-//! cargo run -p bank-client --example charge -- unix:/var/lib/bankd/bankd.sock /var/spool/site colony amy job.1 job.2
+//! cargo run -p bank-client --example charge -- unix:/var/lib/bankd/bankd.sock /var/spool/site colony chem amy job.1
 //! ```
 //!
 //! Each job used one processor for an hour. Without jobs, the program sends what earlier runs left in the queue.
@@ -12,11 +12,12 @@ use bank_client::{Call, Client, Retry, list, new_key, queue::Queue, v1::NewCharg
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut words = std::env::args().skip(1);
-    let (Some(servers), Some(folder), Some(machine), Some(user)) =
-        (words.next(), words.next(), words.next(), words.next())
-    else {
-        return Err("usage: charge SERVERS FOLDER MACHINE USER [JOB]...".into());
+    let mut word = || {
+        words
+            .next()
+            .ok_or("usage: charge SERVERS FOLDER MACHINE PROJECT USER [JOB]...")
     };
+    let (servers, folder, machine, project, user) = (word()?, word()?, word()?, word()?, word()?);
     // What cannot be sent now waits for the next run.
     let client = Client::builder()
         .servers(list(&servers))
@@ -27,6 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let charge = NewCharge {
             job: job.clone(),
             machine: Some(machine.clone()),
+            project: Some(project.clone()),
             user: Some(user.clone()),
             processors: Some(1),
             duration_s: Some(3600),

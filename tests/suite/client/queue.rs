@@ -5,7 +5,7 @@ use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 
 use super::{example, run};
-use crate::harness::{Bank, Numbers};
+use crate::harness::{Numbers, Setup};
 
 /// Rounds of the test, each with one kill.
 const ROUNDS: u64 = 12;
@@ -48,10 +48,16 @@ fn kill_after(mut child: Child, lines: u64) -> Vec<String> {
 #[test]
 fn kills_lose_no_charge_and_make_none_twice() {
     let mut numbers = Numbers::new("client::queue");
-    let mut bank = Bank::new();
+    let mut bank = Setup::new().chemistry(10_000_000).start();
     let folder = bank.folder().join("queue");
     let server = format!("unix:{}", bank.socket().display());
-    let words = [&server, folder.to_str().unwrap(), "colony", "amy"];
+    let words = [
+        &server,
+        folder.to_str().unwrap(),
+        "colony",
+        "chemistry",
+        "amy",
+    ];
     let mut queued = Vec::new();
     for round in 0..ROUNDS {
         let jobs: Vec<String> = (0..JOBS).map(|job| format!("r{round}.{job}")).collect();
