@@ -27,6 +27,8 @@ pub(crate) struct Ending {
     pub(crate) stdout: String,
     /// One line, without the program's name; empty for silence.
     pub(crate) stderr: String,
+    /// Whether the document waits in the spool.
+    pub(crate) is_kept: bool,
 }
 
 impl Ending {
@@ -35,6 +37,7 @@ impl Ending {
             exit,
             stdout: String::new(),
             stderr: stderr.into(),
+            is_kept: false,
         }
     }
 
@@ -44,6 +47,7 @@ impl Ending {
             exit,
             stdout: outcome.stdout,
             stderr: outcome.text,
+            is_kept: false,
         }
     }
 }
@@ -64,13 +68,51 @@ pub(crate) fn call(event: Event, argument: Option<&[u8]>, loaded: Loaded) -> End
     }
     let time_us = event_time_us();
     let input = Input::read(argument);
+    send_input(event, (time_us, input), &settings, mistake, deadline).1
+}
+
+/// Sends a document of a script of Slurm. Returns the condition beside the ending, whose exit code a site may map.
+pub(crate) fn send(
+    event: Event,
+    body: Vec<u8>,
+    loaded: &Loaded,
+    deadline: Deadline,
+) -> (Condition, Ending) {
+    let (settings, mistake) = (&loaded.settings, loaded.mistake.clone());
+    let input = (event_time_us(), Input::Document(body));
+    send_input(event, input, settings, mistake, deadline)
+}
+
+/// Asks for a price once. Waiting documents are not sent first: a quote changes nothing.
+pub(crate) fn quote(settings: &Settings, body: &[u8], deadline: Deadline) -> Outcome {
+    let client = match Client::new(settings) {
+        Ok(client) => client,
+        Err(outcome) => return outcome,
+    };
+    let document = Document {
+        event: Event::Quote,
+        key: &new_key(),
+        event_time: None,
+        query: &query_of(settings, Event::Quote),
+        body,
+    };
+    client.send(&document, deadline)
+}
+
+fn send_input(
+    event: Event,
+    (time_us, input): (i64, Input),
+    settings: &Settings,
+    mistake: Option<String>,
+    deadline: Deadline,
+) -> (Condition, Ending) {
     if let (Some(folder), Input::Document(body) | Input::Unusable { body, .. }) =
         (&settings.capture_dir, &input)
     {
         capture(folder, event, body);
     }
     let known = match &input {
-        Input::Document(body) if mistake.is_none() => remember(&settings, event, time_us, body),
+        Input::Document(body) if mistake.is_none() => remember(settings, event, time_us, body),
         _ => None,
     };
     let key = known.as_ref().map(|known| known.key.clone());
@@ -78,7 +120,7 @@ pub(crate) fn call(event: Event, argument: Option<&[u8]>, loaded: Loaded) -> End
         key: key.unwrap_or_else(new_key),
         event,
         time_us,
-        query: query_of(&settings, event),
+        query: query_of(settings, event),
         body,
     };
     let (entry, outcome) = match (input, mistake) {
@@ -91,16 +133,15 @@ pub(crate) fn call(event: Event, argument: Option<&[u8]>, loaded: Loaded) -> End
         }
         (Input::Document(body), None) => {
             let entry = entry(body);
-            let outcome = deliver(&settings, &entry, deadline);
+            let outcome = deliver(settings, &entry, deadline);
             (entry, outcome)
         }
     };
-    if let Some(known) =
-        known.filter(|_| !outcome.is_done() && !is_kept(&settings, event, &outcome))
+    if let Some(known) = known.filter(|_| !outcome.is_done() && !is_kept(settings, event, &outcome))
     {
         known.forget();
     }
-    conclude(&settings, &entry, outcome)
+    (outcome.condition, conclude(settings, &entry, outcome))
 }
 
 /// The key of a charge that names a time: that of the same charge if it was sent a short time ago. A
@@ -255,7 +296,10 @@ fn conclude(settings: &Settings, entry: &Entry, outcome: Outcome) -> Ending {
         }
     });
     match written {
-        Ok(()) if kept => Ending::new(0, format!("stored in the spool: {}", outcome.text)),
+        Ok(()) if kept => Ending {
+            is_kept: true,
+            ..Ending::new(0, format!("stored in the spool: {}", outcome.text))
+        },
         Ok(()) => Ending::of(settings, outcome),
         Err(error) => {
             let text = format!("cannot keep the document ({error}): {}", outcome.text);

@@ -1,5 +1,6 @@
 //! The program that `moab.cfg` calls: its name selects the event. It sends a scheduler's document
-//! to the bank and ends with an exit code (decisions.md 26 and 27, `nami.md` 2).
+//! to the bank and ends with an exit code (decisions.md 26 and 27, `nami.md` 2). Under the names of [`slurm`],
+//! `slurm.conf` calls it.
 //!
 //! Read `call` first: one call from start to end. `event` determines the event, `input` finds the
 //! document, `client` sends it over `wire`, `outcome` interprets the answer, and `spool` stores
@@ -17,6 +18,7 @@ mod input;
 mod outcome;
 mod scan;
 mod settings;
+mod slurm;
 mod spool;
 mod wire;
 
@@ -31,6 +33,7 @@ use crate::call::Ending;
 use crate::event::Event;
 use crate::outcome::{Condition, stderr_line};
 use crate::settings::Settings;
+use crate::slurm::Role;
 
 const USAGE: &str = "call it as bank.EVENT, or with --event EVENT; EVENT is quote, create, reserve, \
                      start, charge, update, continue, pause, resume, end, delete, modify or drain";
@@ -39,6 +42,10 @@ const USAGE: &str = "call it as bank.EVENT, or with --event EVENT; EVENT is quot
 pub fn main() -> ExitCode {
     let mut arguments = std::env::args_os().map(OsStringExt::into_vec);
     let program = arguments.next().unwrap_or_default();
+    if let Some(role) = Role::of(&String::from_utf8_lossy(&program)) {
+        let words: Vec<Vec<u8>> = arguments.collect();
+        return end(role.name(), &slurm::run(role, &words, Settings::load()));
+    }
     let (event, document) = arguments_of(&String::from_utf8_lossy(&program), arguments);
     let Some(event) = event else {
         return end("nami-scripts", &Ending::new(Condition::Other.exit(), USAGE));

@@ -11,13 +11,17 @@ use std::time::Duration;
 
 use crate::outcome::Condition;
 
+pub(crate) use slurm::Slurm;
+
+mod slurm;
+
 /// Default path of the settings if `$NAMI_CONF` is not set.
 const DEFAULT_FILE: &str = "/etc/bank/nami.conf";
 /// Largest settings file that is read, in bytes.
 const MAX_FILE: u64 = 64 * 1024;
 
 /// Every key but those of the exit map.
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 17] = [
     "server",
     "key_id",
     "key_file",
@@ -29,6 +33,12 @@ const KEYS: [&str; 11] = [
     "timeout_s",
     "print_tid",
     "latin1_fallback",
+    "slurm_bank_down",
+    "slurm_fallback",
+    "slurm_submit_ms",
+    "slurm_unlimited_s",
+    "slurm_scontrol",
+    "slurm_conf",
 ];
 
 /// Where the daemon listens.
@@ -117,6 +127,7 @@ pub(crate) struct Settings {
     pub(crate) latin1_fallback: bool,
     /// The site's exit codes of conditions; the others keep their own code.
     pub(crate) exits: Vec<(Condition, u8)>,
+    pub(crate) slurm: Slurm,
 }
 
 impl Default for Settings {
@@ -134,6 +145,7 @@ impl Default for Settings {
             print_tid: false,
             latin1_fallback: false,
             exits: Vec::new(),
+            slurm: Slurm::default(),
         }
     }
 }
@@ -295,6 +307,7 @@ impl Settings {
                     .filter(|seconds| (1..=60).contains(seconds))
                     .ok_or("timeout_s is 1 to 60")?;
             }
+            _ if key.starts_with("slurm_") => self.slurm.set(key, value)?,
             "print_tid" => self.print_tid = switch(value)?,
             "latin1_fallback" => self.latin1_fallback = switch(value)?,
             _ => {
@@ -333,6 +346,12 @@ fn switch(value: &str) -> Result<bool, &'static str> {
         "no" | "false" | "off" | "0" => Ok(false),
         _ => Err("a switch is yes or no"),
     }
+}
+
+/// A variable of the environment, such as those of a script of Slurm.
+pub(crate) fn variable(name: &str) -> Option<String> {
+    let value = std::env::var_os(name)?.into_string().ok();
+    value.filter(|value| !value.is_empty())
 }
 
 fn read_limited(path: &std::path::Path) -> std::io::Result<String> {

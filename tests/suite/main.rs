@@ -38,5 +38,6 @@ mod rates;
 mod records;
 mod reports;
 mod scheduler;
+mod slurm;
 mod tidy;
 mod web;

@@ -34,14 +34,23 @@ impl Daemon {
         log: &Path,
         env: &[(String, String)],
     ) -> Option<Self> {
-        let mut child = Command::new(programs().bankd())
+        let mut command = Command::new(programs().bankd());
+        command
             .args(["serve", "--data"])
             .arg(data)
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("BANKD_HTTP_LISTEN", "127.0.0.1:0")
             .env("BANKD_TEST_CLOCK", clock)
-            .envs(env.iter().map(|(name, value)| (name, value)))
+            .envs(env.iter().map(|(name, value)| (name, value)));
+        // An empty one is that of the machine, for a bank that was made without `--test`.
+        if env
+            .iter()
+            .any(|(name, value)| name == "BANKD_TEST_CLOCK" && value.is_empty())
+        {
+            command.env_remove("BANKD_TEST_CLOCK");
+        }
+        let mut child = command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(append(log))

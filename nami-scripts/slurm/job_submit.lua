@@ -1,0 +1,150 @@
+-- job_submit.lua of the bank: asks for a price when a job is submitted or changed, and refuses a job that its project
+-- cannot pay, or sends it to the fallback account. Put it beside slurm.conf, with JobSubmitPlugins=lua.
+--
+-- slurmctld runs this script while it holds its lock. The program ends by itself after slurm_submit_ms of nami.conf
+-- (100 ms); `timeout` ends it if it does not.
+
+-- Settings ----------------------------------------------------------------------------------------------------------
+
+-- The program, and what runs it. TIMEOUT is in seconds, longer than slurm_submit_ms.
+local PROGRAM = "/usr/libexec/bank/nami/bank-slurm-submit"
+local TIMEOUT = "0.5"
+-- If the bank does not answer: true accepts the job, and the prolog decides later; false refuses it.
+local FAIL_OPEN = true
+-- Users whose jobs are not asked about, by name.
+local EXEMPT = { root = false }
+-- Weights of TRESBillingWeights by partition, if a rate of the bank names `billing`: the price at submission then
+-- includes it. Example: { batch = { cpu = 1.0, mem = 0.25, gpu = 8.0 } }, mem for each GB.
+local BILLING = {}
+
+-- End of the settings -----------------------------------------------------------------------------------------------
+
+-- ESLURM_ACCOUNTING_POLICY: "Job violates accounting/QOS policy".
+local REFUSED = 2050
+
+-- Values of Slurm for "not set" and "infinite": of 16, 32 and 64 bits.
+local function is_set(value)
+   return value ~= nil and value ~= "" and value ~= 65534 and value ~= 65535 and value ~= 4294967294
+      and value ~= 4294967295 and not (type(value) == "number" and value >= 9e15)
+end
+
+-- A word for the shell. Texts of users are in single quotes, and control characters are spaces.
+local function word(key, value)
+   local text = tostring(value)
+   if type(value) == "number" then
+      text = string.format("%.0f", value)
+   end
+   text = string.sub(string.gsub(text, "%c", " "), 1, 1000)
+   return " '" .. key .. "=" .. string.gsub(text, "'", "'\\''") .. "'"
+end
+
+-- The value of a change, else that of the job.
+local function either(changed, record, name)
+   if is_set(changed[name]) then
+      return changed[name]
+   end
+   if record ~= nil and is_set(record[name]) then
+      return record[name]
+   end
+   return nil
+end
+
+-- The part of the billing weights that is known at submission.
+local function billing(partition, cpus, memory, gpus)
+   local weights = partition and BILLING[partition]
+   if weights == nil then
+      return nil
+   end
+   local sum = (weights.cpu or 0) * (cpus or 1) + (weights.mem or 0) * (memory or 0) / 1024
+      + (weights.gpu or 0) * (gpus or 0)
+   return math.floor(sum)
+end
+
+-- The bank's answer: verdict and the rest of its line. No answer is "down".
+local function ask(changed, record)
+   local command = "timeout -k 0.1 " .. TIMEOUT .. " " .. PROGRAM
+   local function add(key, value)
+      if is_set(value) then
+         command = command .. word(key, value)
+      end
+   end
+   local cpus = either(changed, record, "min_cpus")
+   local nodes = either(changed, record, "min_nodes")
+   add("account", either(changed, record, "account") or either(changed, record, "default_account"))
+   add("user", changed.user_name or (record and record.user_name))
+   add("partition", either(changed, record, "partition"))
+   add("qos", either(changed, record, "qos"))
+   add("name", either(changed, record, "name"))
+   add("reservation", either(changed, record, "reservation"))
+   add("minutes", either(changed, record, "time_limit"))
+   add("cpus", cpus)
+   add("nodes", nodes)
+   local memory
+   if is_set(changed.min_mem_per_cpu) then
+      add("mem_per_cpu", changed.min_mem_per_cpu)
+      memory = changed.min_mem_per_cpu * (is_set(cpus) and cpus or 1)
+   elseif is_set(changed.min_mem_per_node) then
+      add("mem_per_node", changed.min_mem_per_node)
+      memory = changed.min_mem_per_node * (is_set(nodes) and nodes or 1)
+   end
+   local per_node = either(changed, record, "tres_per_node")
+   local per_job = either(changed, record, "tres_per_job")
+   add("tres_per_node", per_node)
+   add("tres_per_job", per_job)
+   local gpus = tonumber(string.match(tostring(per_job or per_node or ""), "gpu.-(%d+)$"))
+   if gpus and not per_job then
+      gpus = gpus * (is_set(nodes) and nodes or 1)
+   end
+   add("billing", billing(either(changed, record, "partition"), cpus, memory, gpus))
+   if record ~= nil then
+      add("job", record.job_id)
+   end
+   local pipe = io.popen(command .. " 2>/dev/null", "r")
+   local line = pipe and pipe:read("*l")
+   if pipe then
+      pipe:close()
+   end
+   local verdict, rest = string.match(line or "", "^(%a+) ?(.*)$")
+   return verdict or "down", rest or "no answer of " .. PROGRAM
+end
+
+local function decide(changed, record)
+   if EXEMPT[changed.user_name or (record and record.user_name) or ""] then
+      return slurm.SUCCESS
+   end
+   local verdict, rest = ask(changed, record)
+   if verdict == "ok" then
+      return slurm.SUCCESS
+   elseif verdict == "fallback" then
+      local account, why = string.match(rest, "^(%S+) ?(.*)$")
+      slurm.log_user("bank: %s; the job uses the account %s", why, account)
+      changed.account = account
+      return slurm.SUCCESS
+   elseif verdict == "refuse" then
+      slurm.log_user("bank: %s", rest)
+      return REFUSED
+   end
+   slurm.log_info("bank: %s", rest)
+   if FAIL_OPEN then
+      return slurm.SUCCESS
+   end
+   slurm.log_user("bank: the allocation bank does not answer; submit the job again later")
+   return REFUSED
+end
+
+function slurm_job_submit(job_desc, part_list, submit_uid)
+   return decide(job_desc, nil)
+end
+
+-- Only changes that can raise the price are asked about.
+function slurm_job_modify(job_desc, job_rec, part_list, modify_uid)
+   for _, name in ipairs({ "time_limit", "account", "partition", "qos", "min_cpus", "min_nodes", "tres_per_node",
+                           "tres_per_job" }) do
+      if is_set(job_desc[name]) and job_desc[name] ~= job_rec[name] then
+         return decide(job_desc, job_rec)
+      end
+   end
+   return slurm.SUCCESS
+end
+
+return slurm.SUCCESS
