@@ -32,7 +32,7 @@ pub(super) fn is_here() -> bool {
             .iter()
             .any(|place| Path::new(place).join(name).exists())
     };
-    let missing: Vec<&str> = PROGRAMS.into_iter().filter(|name| !found(&name)).collect();
+    let missing: Vec<&str> = PROGRAMS.into_iter().filter(|name| !found(name)).collect();
     if !missing.is_empty() {
         skip("slurm", &format!("no {}", missing.join(", ")));
         return false;
@@ -304,7 +304,9 @@ impl Cluster {
             return 0;
         };
         let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        names.filter(|name| name.ends_with(".doc")).count()
+        names
+            .filter(|name| Path::new(name).extension().is_some_and(|end| end == "doc"))
+            .count()
     }
 
     /// Runs whose epilog has not come.
