@@ -133,6 +133,8 @@ pub struct Job {
     pub nodes: Option<Number>,
     /// GPUs.
     pub gpus: Option<Number>,
+    /// Further resources by the source's names, such as `billing`; a rate may name them.
+    pub resources: Vec<(String, Number)>,
     /// Which kind of GPU.
     pub gpu_type: Option<String>,
     /// Memory that it had, in bytes.

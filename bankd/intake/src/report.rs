@@ -69,7 +69,7 @@ pub fn report(mut job: Job, feed: &Feed, directory: &Directory) -> UsageReport {
                 submit: job.submit_us.map(Timestamp),
                 state: text(job.state_word.take()),
                 exit_code: job.exit.as_deref().and_then(exit_code),
-                usage: usage(job, queue, qos),
+                usage: usage(job, queue, qos, directory),
                 other: Vec::new(),
             },
             whose: Whose {
@@ -127,8 +127,17 @@ fn stated(job: &Job) -> impl Iterator<Item = (&str, &str)> {
     own.chain(more.map(|(name, value)| (*name, value.as_str())))
 }
 
-fn usage(job: Job, queue: String, qos: String) -> Usage {
+fn usage(job: Job, queue: String, qos: String, directory: &Directory) -> Usage {
     let gpus = job.gpus.and_then(decimal).map(|n| ("gpu".to_owned(), n));
+    // Only those that a rate of that time names: else neither records nor repeated imports change.
+    let start = Timestamp(job.start_us);
+    let is_priced = |name: &str| {
+        let mut rates = directory.rates_at(start).iter();
+        rates.any(|rate| rate.name.eq_ignore_ascii_case(name) && rate.window.contains(start))
+    };
+    let resources = job.resources.into_iter();
+    let resources = resources.filter(|(name, _)| is_priced(name));
+    let resources = resources.filter_map(|(name, count)| Some((name, decimal(count)?)));
     let fits = |(name, value): &(String, String)| {
         !name.is_empty() && name.len() <= ATTRIBUTE_NAME_MAX && value.len() <= ATTRIBUTE_VALUE_MAX
     };
@@ -140,7 +149,7 @@ fn usage(job: Job, queue: String, qos: String) -> Usage {
         nodes: job.nodes.and_then(decimal),
         memory_mb: job.memory_bytes.and_then(megabytes),
         disk_mb: job.disk_bytes.and_then(megabytes),
-        gres: gpus.into_iter().collect(),
+        gres: gpus.into_iter().chain(resources).collect(),
         qos: some(qos),
         class: some(queue),
         attributes: attributes

@@ -9,7 +9,7 @@ use chrono_tz::Tz;
 
 use super::row::{self, Moment, Order, Row};
 use super::stated::Stated;
-use super::tres::Resources;
+use super::tres::{self, Resources};
 use crate::job::{Found, RAW_MAX, Record};
 use crate::lines::Lines;
 use crate::{Reader, Sink};
@@ -170,6 +170,7 @@ impl<'a> Words<'a> {
         let resources = ["AllocTRES", "TRES", "Tres"];
         let resources = resources.map(|key| self.get(key));
         let allocated = resources.into_iter().find(|text| !text.is_empty());
+        let others = tres::others(allocated.unwrap_or_default());
         let allocated = Resources::read(allocated.unwrap_or_default());
         let (nodes, cpus) = (self.count(nodes), self.count(cpus));
         let (memory_bytes, _) = row::memory(&allocated, self.get("ReqTRES"), "", cpus, nodes);
@@ -191,6 +192,7 @@ impl<'a> Words<'a> {
             nodes,
             cpus,
             gpus: Some(allocated.gpus),
+            resources: others,
             memory_bytes,
             limit_s: row::limit(self.get("TimeLimit")),
             has_nodes: true,

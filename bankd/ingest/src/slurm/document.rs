@@ -1,10 +1,12 @@
 //! `sacct --json` (`collectors.md` a.9).
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::io::{self, BufRead};
 
 use super::row::{Moment, Order, Row};
 use super::stated::Stated;
+use super::tres;
 use crate::instant::Instant;
 use crate::job::{Found, Record};
 use crate::json::Object;
@@ -63,6 +65,7 @@ fn found(job: &Object<'_>) -> Found {
         nodes: resources.nodes,
         cpus: resources.cpus,
         gpus: Some(resources.gpus),
+        resources: tres::others(&resources.others),
         memory_bytes: resources.memory_bytes,
         elapsed: number(&time, "elapsed").filter(|elapsed| !elapsed.is_negative()),
         limit_s: number(&time, "limit")
@@ -142,6 +145,8 @@ struct Resources {
     cpus: Option<i64>,
     gpus: i64,
     memory_bytes: Option<Number>,
+    /// The others as a list of `name=count`.
+    others: String,
 }
 
 impl Resources {
@@ -166,11 +171,21 @@ impl Resources {
                 ("gres", "gpu") => untyped = count,
                 ("gres", name) if name.starts_with("gpu:") => {
                     typed = typed.saturating_add(count.unwrap_or(0));
+                    found.add("gres/", name, count);
                 }
-                _ => {}
+                (kind, "") => found.add("", kind, count),
+                (kind, name) => found.add(&format!("{kind}/"), name, count),
             }
         }
         found.gpus = untyped.unwrap_or(typed);
         found
+    }
+
+    /// Adds one of the others, unless its name would not be read back.
+    fn add(&mut self, kind: &str, name: &str, count: Option<i64>) {
+        if let Some(count) = count.filter(|_| !name.contains([',', '='])) {
+            // Writing to a String cannot fail.
+            let _ = write!(self.others, "{kind}{name}={count},");
+        }
     }
 }

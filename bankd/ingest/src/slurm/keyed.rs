@@ -7,7 +7,7 @@ use chrono_tz::Tz;
 
 use super::row::{self, Moment, Order, Row};
 use super::stated::{self, Stated};
-use super::tres::Resources;
+use super::tres::{self, Resources};
 use crate::job::{Found, Record};
 use crate::lines::Lines;
 use crate::text::clock;
@@ -65,6 +65,7 @@ fn found(text: &str, zone: Tz) -> Found {
         nodes,
         cpus,
         gpus: Some(allocated.gpus),
+        resources: tres::others(get("AllocTRES")),
         is_memory_decoded: decoded && memory_bytes.is_some(),
         memory_bytes,
         elapsed: values.get("Elapsed").and_then(|elapsed| clock(elapsed)),

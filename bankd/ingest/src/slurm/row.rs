@@ -97,6 +97,8 @@ pub(super) struct Row<'t> {
     pub(super) nodes: Option<i64>,
     pub(super) cpus: Option<i64>,
     pub(super) gpus: Option<i64>,
+    /// Further resources by Slurm's names.
+    pub(super) resources: Vec<(String, Number)>,
     pub(super) memory_bytes: Option<Number>,
     pub(super) is_memory_decoded: bool,
     /// The resources name other counts than the columns.
@@ -200,6 +202,7 @@ impl Row<'_> {
             procs: self.cpus.map(Number::whole),
             nodes: self.nodes.map(Number::whole),
             gpus: self.gpus.map(Number::whole),
+            resources: self.resources.clone(),
             memory_bytes: self.memory_bytes,
             cpu: self.cpu,
             limit_s: self.limit_s,

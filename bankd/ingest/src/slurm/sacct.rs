@@ -420,6 +420,10 @@ impl<'t> Fields<'_, 't> {
             nodes,
             cpus,
             gpus: Some(gpus),
+            resources: self
+                .stated(Column::AllocTres)
+                .map(tres::others)
+                .unwrap_or_default(),
             memory_bytes,
             is_memory_decoded: is_memory_decoded && memory_bytes.is_some(),
             elapsed: self.stated(Column::Elapsed).and_then(clock),

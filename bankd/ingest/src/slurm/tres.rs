@@ -51,6 +51,30 @@ impl Resources {
     }
 }
 
+/// Longest name of a resource, in bytes.
+const NAME_MAX: usize = 64;
+/// Most further resources of a job.
+const OTHERS_MAX: usize = 32;
+/// Resources with fields of their own, and those that measure use rather than an allocation.
+const OWN: [&str; 8] = [
+    "cpu", "node", "mem", "gres/gpu", "energy", "pages", "vmem", "fs/disk",
+];
+
+/// The further resources of a job under Slurm's own names, such as `billing` and `gres/gpu:a100`. Of a repeated
+/// name the first value is used.
+pub(super) fn others(text: &str) -> Vec<(String, Number)> {
+    let mut found: Vec<(String, Number)> = Vec::new();
+    for (name, value) in pairs(text) {
+        let is_known = OWN.contains(&name) || found.iter().any(|(other, _)| other == name);
+        let fits = (1..=NAME_MAX).contains(&name.len()) && found.len() < OTHERS_MAX;
+        let count = number(value);
+        if !is_known && fits && count > 0 {
+            found.push((name.to_owned(), Number::whole(count)));
+        }
+    }
+    found
+}
+
 /// GPUs of `gpu:2`, `gpu:tesla:2`, `gpu`, as the older layouts ask for them on each node.
 pub(super) fn old_gpus(text: &str) -> i64 {
     text.split(',')
@@ -154,6 +178,18 @@ mod tests {
             ),
             (2, 3, 1, 2)
         );
+    }
+
+    #[test]
+    fn further_resources_have_their_own_names() {
+        let text =
+            "billing=7,cpu=8,gres/gpu=4,gres/gpu:a100=4,mem=16G,billing=9,license/x=0,energy=5";
+        let named = |name: &str, count| (name.to_owned(), Number::whole(count));
+        assert_eq!(
+            others(text),
+            [named("billing", 7), named("gres/gpu:a100", 4)]
+        );
+        assert_eq!(others(""), []);
     }
 
     #[test]
