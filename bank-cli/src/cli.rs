@@ -63,7 +63,8 @@ pub(crate) use self::{
     kind::{Action, Given, KindCommand},
     migrate::{MigrateArgs, MigrateCommand},
     nami::{
-        CheckArgs, DropArgs, MoabCommand, NamiCommand, One, Page, QuarantineCommand, SpoolCommand,
+        CheckArgs, DropArgs, MoabCommand, NamiCommand, One, Page, QuarantineCommand, SlurmArgs,
+        SlurmCommand, SpoolCommand,
     },
     noun::{ImportUsers, MemberCommand, PeopleFormat, Switch},
     period::{AtArgs, NamedPeriodArgs, PeriodArgs, RecentArgs},
@@ -259,6 +260,9 @@ pub(crate) enum Command {
     /// Check a scheduler's configuration
     #[command(subcommand)]
     Moab(MoabCommand),
+    /// Check the configuration of Slurm
+    #[command(subcommand)]
+    Slurm(SlurmCommand),
     /// Export usage records and balances
     #[command(subcommand)]
     Export(ExportCommand),

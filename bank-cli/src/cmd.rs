@@ -53,6 +53,7 @@ mod scheduled;
 mod settings;
 mod share;
 mod sheet;
+mod slurm;
 mod source;
 mod statement;
 mod status;
@@ -142,6 +143,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure
         Command::Gen(command) => generate::run(command),
         Command::Help(requested) => crate::help::show(&requested),
         Command::Moab(command) => moab::run(context, command),
+        Command::Slurm(command) => slurm::run(context, command),
         Command::Nami(command) => nami::run(&context.form, command),
         Command::Transfer(args) => correction::transfer(context, args),
         Command::Refund(args) => correction::refund(context, args),

@@ -86,6 +86,7 @@ const GROUPS: [Group; 6] = [
             "web",
             "nami",
             "moab",
+            "slurm",
             "migrate",
             "gen",
             "help",

@@ -22,6 +22,7 @@ mod people;
 mod period;
 mod separated;
 mod site;
+mod slurm;
 mod terminal;
 mod upload;
 mod when;

@@ -145,3 +145,19 @@ pub(crate) struct CheckArgs {
     #[arg(long)]
     pub(crate) offline: bool,
 }
+
+/// `bank slurm`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum SlurmCommand {
+    /// Find settings of Slurm that make the bank ineffective
+    Check(SlurmArgs),
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct SlurmArgs {
+    /// slurm.conf, or the output of scontrol show config [default: /etc/slurm/slurm.conf]
+    #[arg(value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) conf: Conf,
+}

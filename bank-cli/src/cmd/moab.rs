@@ -34,7 +34,12 @@ pub(super) fn run(context: &Context, command: MoabCommand) -> Result<String, Fai
     let facts = facts(context, &args, &mut notes)?;
     let mut findings = moab::check(&moab, &maui, &facts);
     findings.notes.extend(notes);
-    let message = shown(context, &findings)?;
+    concluded(context, &findings)
+}
+
+/// The output of a check; the exit code 1 if there are findings.
+pub(super) fn concluded(context: &Context, findings: &Findings) -> Result<String, Failure> {
+    let message = shown(context, findings)?;
     let count = findings.findings.len();
     if count == 0 {
         return Ok(message);
@@ -77,7 +82,7 @@ fn with_private(mut named: Vec<PathBuf>, scheduler: &str) -> Vec<PathBuf> {
     named
 }
 
-fn read(paths: Vec<PathBuf>) -> Result<Vec<File>, Failure> {
+pub(super) fn read(paths: Vec<PathBuf>) -> Result<Vec<File>, Failure> {
     let one = |path: PathBuf| {
         let name = path.display().to_string();
         let bad =

@@ -221,6 +221,7 @@ pub(super) const ALL: &[Examples] = &[
     ("migrate slurm", &["bank migrate slurm colony.cfg --usage assoc.txt", "bank migrate slurm colony.cfg --usage sshare.txt --tres billing --per-minute 1"]),
     ("migrate csv", &["bank migrate csv /srv/old-bank --opening 2026-12-01 --source oldbank"]),
     ("moab check", &["bank moab check /opt/moab/etc/moab.cfg"]),
+    ("slurm check", &["bank slurm check /etc/slurm/slurm.conf"]),
     ("export file", &["bank export file --from 2026-10-01 --to 2026-11-01 -o october.txt"]),
     ("export ur1", &["bank export ur1 --from 2026-10-01 --to 2026-11-01 -o october.xml"]),
     ("export ur2", &["bank export ur2 --from 2026-10-01 --to 2026-11-01 -o october.xml"]),

@@ -23,7 +23,7 @@ pub const TYPES: [&str; 7] = [
 pub const OBJECT: &str = "account";
 /// Words that cannot be the word of a kind, because they are commands of `bank` or views of queries. Tests
 /// compare them with the commands and the views.
-pub const RESERVED: [&str; 71] = [
+pub const RESERVED: [&str; 72] = [
     "account",
     "account_rule",
     "adjust",
@@ -81,6 +81,7 @@ pub const RESERVED: [&str; 71] = [
     "settings",
     "settle",
     "settlement",
+    "slurm",
     "source",
     "statement",
     "status",
