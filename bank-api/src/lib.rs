@@ -6,6 +6,7 @@
 #![warn(missing_docs)]
 
 pub mod auditor;
+pub mod cluster;
 pub mod error;
 pub mod exit;
 pub mod gold;

@@ -27,6 +27,7 @@ use bankd_notices::schedule::{self, Scheduler};
 use bankd_partners::deliver as partners;
 use bankd_records::Drain;
 use bankd_services::{Services, start};
+use bankd_store::web_session::web_sessions;
 use bankd_web as web;
 use tokio::net::{TcpListener, UnixListener};
 use tokio::signal::unix::{SignalKind, signal};
@@ -233,8 +234,13 @@ async fn tick(
                         services.keys.reload(&directory);
                         keys_of = directory;
                     }
+                    refresh_sessions(&services).await;
                 }
                 if !services.writer.is_writing() {
+                    until_prune = if until_prune == 0 { PRUNE_TICKS } else { until_prune - 1 };
+                    if until_prune == 0 {
+                        services.sessions.keep(&services.writer).await;
+                    }
                     continue;
                 }
                 if services.writer.look().await.is_err() {
@@ -257,6 +263,14 @@ async fn tick(
             }
             _ = stopped.changed() => return,
         }
+    }
+}
+
+/// Reads the sessions that people began and ended on the web pages of other nodes.
+async fn refresh_sessions(services: &Services) {
+    match services.readers.run(web_sessions).await {
+        Ok(stored) => services.sessions.refresh(stored),
+        Err(error) => tracing::debug!(?error, "the sessions of other nodes are read later"),
     }
 }
 

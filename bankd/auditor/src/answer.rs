@@ -97,6 +97,13 @@ fn made(status: StatusCode, media: Option<HeaderValue>, body: impl Into<Bytes>) 
     answer
 }
 
+/// The answer of another node to records; none if it is busy, as AUDITOR's own answers to records never are.
+pub(super) fn passed(answer: Response<Bytes>) -> Option<Answer> {
+    let (head, body) = answer.into_parts();
+    let media = head.headers.get(CONTENT_TYPE).cloned();
+    (head.status != StatusCode::SERVICE_UNAVAILABLE).then(|| made(head.status, media, body))
+}
+
 /// Done: 200 without a body.
 pub(super) fn done() -> Answer {
     made(StatusCode::OK, None, Bytes::new())

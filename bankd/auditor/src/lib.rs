@@ -15,9 +15,11 @@ mod escape;
 mod house;
 pub mod metrics;
 mod open;
+mod passed;
 mod query;
 mod read;
 mod routes;
+mod taken;
 mod tally;
 pub mod tls;
 mod write;
@@ -88,7 +90,9 @@ pub async fn serve(
     stopped: watch::Receiver<()>,
 ) {
     let Doors { plain, secure } = doors;
-    if plain.is_none() && secure.is_none() {
+    let is_served = plain.is_some() || secure.is_some();
+    // Another node of a cluster may serve it.
+    if !is_served && services.writer.cluster().is_none() {
         return;
     }
     let house = match House::new(Arc::clone(services), Arc::clone(gate), database) {
@@ -98,6 +102,7 @@ pub async fn serve(
             return;
         }
     };
+    services.collectors.open(taken::door(&house));
     let renewals = tokio::spawn(open::renew(Arc::clone(&house), stopped.clone()));
     let counting = tokio::spawn(count(Arc::clone(&house), stopped.clone()));
     let plain = async {

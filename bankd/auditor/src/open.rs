@@ -33,7 +33,9 @@ pub(super) async fn renew(house: Arc<House>, mut stopped: watch::Receiver<()>) {
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
-            _ = ticks.tick() => due(&house).await,
+            _ = ticks.tick() => if house.services.writer.is_writing() {
+                due(&house).await;
+            },
             () = gone(&mut stopped) => return,
         }
     }

@@ -20,7 +20,9 @@ use tokio::time::Instant;
 
 use super::access::{Access, Right};
 use super::answer::{self, Answer, Dropped};
+use super::body::Taken;
 use super::house::{House, Visitor};
+use super::passed;
 
 /// Larger bodies are parsed on a separate thread, in bytes.
 const LARGE: usize = 256 << 10;
@@ -54,6 +56,15 @@ impl Writing<'_> {
             .is_some_and(|value| value.to_str().is_ok_and(is_json));
         let limit = self.house.settings().body_limit;
         let body = self.house.room.take(request.into_body(), limit).await?;
+        if !self.house.services.writer.is_writing() {
+            return passed::pass(self.house, (self.visitor, self.act), is_json, &body).await;
+        }
+        self.judge(is_json, body).await
+    }
+
+    /// The answer to a body that is there, at the node that writes.
+    pub(super) async fn judge(&self, is_json: bool, body: Taken) -> Result<Answer, Dropped> {
+        let limit = self.house.settings().body_limit;
         if let Some(length) = body.beyond {
             let why = Refused::of(format!("{length} bytes, more than auditor.body_limit"));
             self.refuse(&why, body.bytes).await?;

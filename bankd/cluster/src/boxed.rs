@@ -62,6 +62,10 @@ impl<T: Log + ?Sized> Log for Box<T> {
         (**self).trim(below)
     }
 
+    fn secret(&mut self, fresh: &[u8]) -> Result<Vec<u8>, LogError> {
+        (**self).secret(fresh)
+    }
+
     fn warnings(&mut self) -> Result<Vec<String>, LogError> {
         (**self).warnings()
     }

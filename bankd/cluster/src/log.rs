@@ -190,6 +190,12 @@ pub trait Log: Send {
     /// See [`LogError`].
     fn trim(&mut self, below: i64) -> Result<u64, LogError>;
 
+    /// The secret that all nodes of the bank share. If there is none, `fresh` becomes it.
+    ///
+    /// # Errors
+    /// See [`LogError`]; it can be repeated.
+    fn secret(&mut self, fresh: &[u8]) -> Result<Vec<u8>, LogError>;
+
     /// Settings of the engine with which it can lose entries, each as a sentence.
     ///
     /// # Errors

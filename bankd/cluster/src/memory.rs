@@ -61,6 +61,7 @@ impl MemoryLog {
             late: Vec::new(),
             writer: None,
             nodes: BTreeMap::new(),
+            secret: Vec::new(),
             now: 0,
             faults,
             chance: seed,
@@ -298,6 +299,15 @@ impl Log for MemoryLog {
             let kept = shared.entries.split_off(&below.min(shared.last()));
             let gone = std::mem::replace(&mut shared.entries, kept);
             u64::try_from(gone.len()).unwrap_or(u64::MAX)
+        })
+    }
+
+    fn secret(&mut self, fresh: &[u8]) -> Result<Vec<u8>, LogError> {
+        self.writing(|shared| {
+            if shared.secret.is_empty() {
+                shared.secret = fresh.to_vec();
+            }
+            shared.secret.clone()
         })
     }
 

@@ -71,6 +71,8 @@ pub struct Followed {
     pub applied: usize,
     /// Whether there may be more to apply at once.
     pub is_behind: bool,
+    /// Whether the machine contains every entry that was visible.
+    pub is_at_end: bool,
     /// The lease as it is; none if nobody ever took it.
     pub lease: Option<Lease>,
 }
@@ -134,6 +136,7 @@ impl<L: Log> Node<L> {
             return Ok(Followed {
                 applied: 0,
                 is_behind: false,
+                is_at_end: true,
                 lease,
             });
         };
@@ -150,6 +153,7 @@ impl<L: Log> Node<L> {
             applied,
             // The last one may be applied when the writer published it, the others were read at once.
             is_behind: applied > 1,
+            is_at_end: applied == entries.len() && applied <= 1,
             lease,
         })
     }

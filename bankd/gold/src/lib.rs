@@ -13,9 +13,11 @@ mod envelope;
 mod frame;
 mod gate;
 mod lines;
+mod passed;
 mod reason;
 mod seats;
 mod socket;
+mod taken;
 pub mod talk;
 #[cfg(test)]
 mod tests;
@@ -30,6 +32,7 @@ use bankd_ledger::writer::{IdempotencyKey, Origin};
 pub use answer::response;
 pub use gate::check_keys;
 pub use socket::serve;
+pub use taken::passed;
 
 /// A client of the gateway: its settings, and its key in the bank.
 #[derive(Clone, Debug)]

@@ -33,7 +33,7 @@ use bankd_ledger::writer::{Caller, IdempotencyKey, Reply, Submission, SubmitErro
 use bankd_services::Services;
 use bankd_store::read::ReadError;
 
-use super::{Content, Verified};
+use super::{Content, Verified, passed};
 use request::{Call, Verb, plain, unsupported};
 
 /// Answers a request. There is always an answer: an error is a failure with its reason.
@@ -44,6 +44,9 @@ pub async fn answer(services: &Arc<Services>, request: &Verified) -> Content {
     let done = match read(&request.body) {
         Ok(read) => {
             call = read;
+            if !services.writer.is_writing() && !only_reads(&call) {
+                return passed::pass(services, request).await;
+            }
             act(services, request, &call, &request_id).await
         }
         Err(fault) => Err(fault),
@@ -67,6 +70,12 @@ pub async fn answer(services: &Arc<Services>, request: &Verified) -> Content {
 fn read(body: &[u8]) -> Result<Call, Fault> {
     let text = std::str::from_utf8(body).map_err(|_| Fault::new("bad_document", "not UTF-8"))?;
     Call::of(&xml::parse(&repair::repaired(text))?)
+}
+
+/// Whether a follower of a cluster answers a request itself.
+fn only_reads(call: &Call) -> bool {
+    let about = (call.action.as_str(), call.object.as_str());
+    matches!(about, ("Query", _) | ("Balance", "Account"))
 }
 
 async fn act(

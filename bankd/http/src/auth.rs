@@ -306,7 +306,7 @@ pub(super) fn by_token(
 ) -> Result<Result<Authenticated, Condition>, Failure> {
     let is_private = match peer {
         Peer::Unix(_) => true,
-        Peer::Nobody | Peer::Web => false,
+        Peer::Nobody | Peer::Web | Peer::Node => false,
         Peer::Tcp(address) => {
             let address = address.ip().to_canonical();
             address.is_loopback() || proxies.contains(&address)
@@ -315,9 +315,18 @@ pub(super) fn by_token(
     if !is_private {
         return Err(Failure::TokenInTheOpen);
     }
-    let now_s = clock::auth_now_s();
     let hash = tokens::hash(token).ok_or(Failure::UnknownToken)?;
-    let token = match keys.look_up_token(&hash, now_s) {
+    by_hash(keys, &hash, request)
+}
+
+/// The caller of a token that arrived here, or at the node that passed the request.
+pub(super) fn by_hash(
+    keys: &KeyRing,
+    hash: &tokens::Hash,
+    request: &Arrived<'_>,
+) -> Result<Result<Authenticated, Condition>, Failure> {
+    let now_s = clock::auth_now_s();
+    let token = match keys.look_up_token(hash, now_s) {
         Shown::Unknown => return Err(Failure::UnknownToken),
         Shown::Disabled => return Err(Failure::DisabledToken),
         Shown::Expired => return Err(Failure::ExpiredToken),
@@ -422,7 +431,7 @@ pub(super) fn unauthorized() -> Response {
 }
 
 /// The peer of a connection, put there when it was accepted.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Peer {
     /// A network address. Its requests must be signed.
     Tcp(std::net::SocketAddr),
@@ -430,6 +439,8 @@ pub enum Peer {
     Unix(u32),
     /// The web pages, inside this process: the request carries a [`SignedIn`].
     Web,
+    /// Another node of the cluster, which this process verified: the request carries its caller.
+    Node,
     /// A socket without a peer from the kernel: no identity.
     Nobody,
 }
@@ -440,6 +451,7 @@ impl std::fmt::Display for Peer {
             Peer::Tcp(address) => write!(f, "{address}"),
             Peer::Unix(uid) => write!(f, "uid:{uid}"),
             Peer::Web => f.write_str("web"),
+            Peer::Node => f.write_str("node"),
             Peer::Nobody => f.write_str("unknown"),
         }
     }

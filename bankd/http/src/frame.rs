@@ -30,14 +30,16 @@ use super::auth::{self, Arrived, Authenticated, Peer, SignedIn, Signer};
 use super::error::{self, Failure};
 use super::forward;
 use super::log;
+use super::passage::{self, PassedCaller};
+use super::position::{self, Seen};
 use super::view_as;
 
 /// Maximum time for the arrival of a body.
 const BODY_TIME: Duration = Duration::from_secs(10);
 /// Longest path and query, in bytes.
 const MAX_TARGET: usize = 8 << 10;
-/// A plain quote writes nothing, and is decided by the writer all the same.
-const QUOTES: &str = "/api/v1/quotes";
+/// The writer of a cluster answers these too: it decides quotes, has the uploads under way, and numbers names.
+const AT_THE_WRITER: [&str; 3] = ["/api/v1/quotes", "/api/v1/imports", "/api/v1/export/swf"];
 /// Longest id of a request that a caller may choose.
 const MAX_REQUEST_ID: usize = 64;
 
@@ -130,15 +132,9 @@ async fn pass(
     let Ok(_slot) = slots(services, line.peer()).try_acquire() else {
         return (fail("busy", "too many requests at once"), signer);
     };
-    match view_as::narrowed(services, caller, &mut parts) {
-        Ok(caller) => parts.extensions.insert(caller),
+    let response = match view_as::narrowed(services, caller, &mut parts) {
+        Ok(caller) => handled(services, caller, parts, body, next).await,
         Err(failure) => return (failure.into_response(), signer),
-    };
-    let limit = Duration::from_secs(services.http.timeout_s);
-    let handled = next.run(Request::from_parts(parts, Body::from(body)));
-    let response = match tokio::time::timeout(limit, handled).await {
-        Ok(response) => response,
-        Err(_) => fail("busy", "no answer in time; ask again with the same key"),
     };
     if response.status() == StatusCode::UNAUTHORIZED {
         // The same signed bytes again, recognised by their stored answer. The sender counts as unknown.
@@ -149,39 +145,80 @@ async fn pass(
     (response, signer)
 }
 
+/// The answer of the handler, in time, and in a cluster with its position.
+async fn handled(
+    services: &Services,
+    caller: Authenticated,
+    mut parts: Parts,
+    body: Bytes,
+    next: Next,
+) -> Response {
+    parts.extensions.insert(caller);
+    let path = parts.uri.path();
+    let (is_read, nami) = (!is_writing(&parts.method, path), path.starts_with("/nami/"));
+    // An answer contains at least what the node contained before it read.
+    let before = Seen::now(&services.writer).filter(|_| is_read);
+    let limit = Duration::from_secs(services.http.timeout_s);
+    let handled = next.run(Request::from_parts(parts, Body::from(body)));
+    let mut response = match tokio::time::timeout(limit, handled).await {
+        Ok(response) => response,
+        Err(_) => problem(
+            nami,
+            "busy",
+            "no answer in time; ask again with the same key",
+        ),
+    };
+    if let Some(seen) = before.or_else(|| Seen::now(&services.writer)) {
+        seen.show(&mut response);
+    }
+    response
+}
+
 fn is_too_long(parts: &Parts) -> bool {
     let target = parts.uri.path_and_query();
     target.is_some_and(|target| target.as_str().len() > MAX_TARGET)
 }
 
-/// The answer of the writer to a request that writes, in a node of a cluster that does not.
+/// The answer of the writer, in a node of a cluster that does not write, to a request that writes or that needs a later
+/// position than this node has.
 async fn elsewhere(
-    services: &Services,
+    services: &Arc<Services>,
     parts: &Parts,
     body: &Bytes,
     line: &log::Line,
 ) -> Option<(Response, Option<Signer>)> {
     let cluster = services.writer.cluster()?;
     let path = parts.uri.path();
-    let needs_writer = auth::is_mutating(&parts.method, path) || path == QUOTES;
-    if services.writer.is_writing() || !needs_writer {
+    let fail = |code: &str, text: &str| {
+        let nami = path.starts_with("/nami/");
+        Some((problem(nami, code, text), None))
+    };
+    if !is_writing(&parts.method, path) {
+        match position::asked(&parts.headers) {
+            Ok(None) => return None,
+            Ok(Some(asked)) if position::is_reached(cluster, asked).await => return None,
+            Ok(Some(asked)) if services.writer.is_writing() => {
+                let own = cluster.position();
+                let text = format!("the bank is at position {own}, and not yet at {asked}");
+                return fail("busy", &text);
+            }
+            Ok(Some(_)) => {}
+            Err(text) => return fail("bad_request", text),
+        }
+    } else if services.writer.is_writing() {
         return None;
     }
-    let nami = path.starts_with("/nami/");
-    let limit = Duration::from_secs(services.http.timeout_s);
-    let passed = match line.peer() {
-        Peer::Tcp(_) => forward::to_writer(cluster, parts, body.clone(), limit).await,
-        // A caller without a signature cannot be passed on.
-        _ => Err(cluster.writer().map_or_else(
-            || "no node of the cluster writes now".to_owned(),
-            |address| format!("another node of the cluster writes: ask {address}"),
-        )),
-    };
-    match passed {
-        // The writer signed it for the caller.
+    let caller = (line.peer(), line.request_id());
+    match forward::to_writer(services, caller, parts, body).await {
+        // The writer signed it for a caller with a signature.
         Ok(response) => Some((response, None)),
-        Err(text) => Some((problem(nami, "busy", &text), None)),
+        Err(text) => fail("busy", &text),
     }
+}
+
+/// Whether the writer of a cluster must answer a request.
+fn is_writing(method: &Method, path: &str) -> bool {
+    auth::is_mutating(method, path) || AT_THE_WRITER.contains(&path)
 }
 
 /// Open pages take nothing from the scheduler.
@@ -337,6 +374,11 @@ async fn identify(
             let (directory, now) = (services.writer.directory(), services.writer.now());
             let caller = auth::of_person(person, None, &directory, now, &arrived);
             Ok((None, caller))
+        }
+        Peer::Node => {
+            let passed = parts.extensions.get::<PassedCaller>();
+            let PassedCaller(passed) = passed.cloned().ok_or(Unproven::UnknownKey)?;
+            Ok((None, passage::of_node(services, passed, &arrived)?))
         }
         Peer::Nobody => Err(Unproven::UnknownKey),
     }

@@ -15,6 +15,8 @@ pub mod inside;
 pub mod log;
 pub mod nami;
 pub mod openapi;
+mod passage;
+mod position;
 pub mod route;
 pub mod router;
 pub mod socket;

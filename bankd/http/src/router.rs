@@ -15,7 +15,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 use super::frame::Frame;
 use super::route::{Route, mount, open};
 use super::v1::batch::{self, Commands};
-use super::{frame, health, nami, openapi, v1};
+use super::{frame, health, nami, openapi, passage, v1};
 
 /// The whole table: the scheduler's routes and those of the JSON API.
 pub fn table() -> Vec<Route> {
@@ -72,8 +72,10 @@ pub fn router(services: Arc<Services>) -> Router {
     let batch = batch::row(Commands::new(&rows, inner));
     let rows = rows.into_iter().chain([batch]).collect();
     let known = guarded(mount(rows, &services)).layer(from_fn_with_state(layer, frame::frame));
+    let known = known.with_state(Arc::clone(&services));
+    let inlet = passage::inlet(&services, known.clone());
     let public = open(public()).method_not_allowed_fallback(frame::method_not_allowed);
-    known.merge(public).with_state(services)
+    known.merge(public.with_state(services)).merge(inlet)
 }
 
 /// A router that answers every path, and panics too.

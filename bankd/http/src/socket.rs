@@ -155,7 +155,7 @@ fn whose(peer: Peer) -> Who {
     match peer {
         Peer::Unix(uid) => Who::Uid(uid),
         Peer::Tcp(address) => Who::host(address.ip()),
-        Peer::Nobody | Peer::Web => Who::Nobody,
+        Peer::Nobody | Peer::Web | Peer::Node => Who::Nobody,
     }
 }
 

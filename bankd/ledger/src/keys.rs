@@ -6,7 +6,7 @@
 //! keyed state or in the one answer that shows a new one; it is never logged.
 
 pub mod hmac64;
-mod replay;
+pub(crate) mod replay;
 pub mod tokens;
 
 use std::collections::HashMap;

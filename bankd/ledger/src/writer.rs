@@ -400,9 +400,9 @@ impl Writer {
         Ok(replies)
     }
 
-    /// Journals the boundaries that are due; costs nothing when none is.
+    /// Journals the boundaries that are due; costs nothing when none is. A follower leaves them to the writer.
     pub async fn settle(&self) -> Result<(), SubmitError> {
-        if self.shared.next_due.load(Ordering::Acquire) > self.now().0 {
+        if self.shared.next_due.load(Ordering::Acquire) > self.now().0 || !self.is_writing() {
             return Ok(());
         }
         self.look().await

@@ -12,6 +12,7 @@ pub mod cluster;
 pub mod limits;
 pub mod links;
 mod meets;
+pub mod passage;
 pub mod requests;
 pub mod sessions;
 pub mod settings;
@@ -41,6 +42,7 @@ use tokio::sync::Semaphore;
 
 use limits::Limits;
 use links::Links;
+use passage::Door;
 use requests::Requests;
 use sessions::Sessions;
 use settings::Settings;
@@ -113,6 +115,8 @@ pub struct Services {
     pub notices: Arc<config::Notices>,
     /// The settings in force as a list.
     pub settings: Settings,
+    /// AUDITOR's routes, for requests of other nodes.
+    pub collectors: Door,
     /// How long a proposal can be approved.
     pub approval_keep: Seconds,
 }

@@ -3,7 +3,7 @@
 //! A session is a random text in a cookie; the bank keeps its SHA-256. Sessions are in memory, and changes are
 //! written beside the ledger: a new one and an end at once, uses once a minute. Codes are in memory only.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use bankd_config as config;
@@ -11,6 +11,8 @@ use bankd_ledger::clock;
 use bankd_ledger::keys::tokens::{self, Hash};
 use bankd_ledger::writer::{SubmitError, Writer};
 use bankd_store::web_session::SessionChange;
+
+use super::passage::change_session;
 
 pub use bankd_store::web_session::WebSession;
 
@@ -23,6 +25,8 @@ pub const LINK_S: i64 = 120;
 const CODES_MAX: usize = 1000;
 /// Sessions of one person; with more, the one that is unused for longest ends.
 const EACH_MAX: usize = 20;
+/// Seconds after which a session is certainly in the database of its node.
+const SETTLED_S: i64 = 15;
 /// Longest name of a browser that is kept, in characters.
 const AGENT_MAX: usize = 120;
 
@@ -64,6 +68,8 @@ struct Memory {
     sessions: HashMap<Hash, Live>,
     last: i64,
     codes: HashMap<Hash, Code>,
+    /// Sessions that ended here, and may still be in the database.
+    ended: HashSet<i64>,
 }
 
 #[derive(Debug)]
@@ -92,6 +98,7 @@ impl Sessions {
             sessions: live.collect(),
             last,
             codes: HashMap::new(),
+            ended: HashSet::new(),
         };
         Self {
             memory: Mutex::new(memory),
@@ -177,7 +184,9 @@ impl Sessions {
         let now_s = clock::auth_now_s();
         let (session, surplus) = {
             let mut memory = self.memory();
-            memory.last = memory.last.saturating_add(1);
+            // In a cluster, other nodes number sessions too.
+            let least = writer.cluster().map_or(0, |_| clock::real_us());
+            memory.last = memory.last.saturating_add(1).max(least);
             let session = WebSession {
                 id: memory.last,
                 hash,
@@ -195,10 +204,8 @@ impl Sessions {
             self.end(writer, &surplus).await;
         }
         let change = SessionChange::New(session.clone());
-        writer
-            .change_session(change)
-            .await
-            .map_err(Unable::Unwritten)?;
+        let written = change_session(writer, change).await;
+        written.map_err(Unable::Unwritten)?;
         let live = Live {
             session,
             kept_s: now_s,
@@ -250,12 +257,41 @@ impl Sessions {
 
     /// Ends sessions. They are over at once, even if that cannot be written yet.
     pub async fn end(&self, writer: &Writer, ids: &[i64]) {
-        self.memory()
-            .sessions
-            .retain(|_, live| !ids.contains(&live.session.id));
-        let written = writer.change_session(SessionChange::End(ids.to_vec()));
+        {
+            let mut memory = self.memory();
+            let sessions = &mut memory.sessions;
+            sessions.retain(|_, live| !ids.contains(&live.session.id));
+            if writer.cluster().is_some() {
+                memory.ended.extend(ids);
+            }
+        }
+        let written = change_session(writer, SessionChange::End(ids.to_vec()));
         if let Err(error) = written.await {
             tracing::warn!(?error, "ended sessions are still in the database");
+        }
+    }
+
+    /// Takes over what people did at other nodes of a cluster, as the database contains it now.
+    pub fn refresh(&self, stored: Vec<WebSession>) {
+        let now_s = clock::auth_now_s();
+        let mut memory = self.memory();
+        let there: HashSet<i64> = stored.iter().map(|session| session.id).collect();
+        memory.ended.retain(|id| there.contains(id));
+        // A session that began just now may be younger than what was read.
+        memory.sessions.retain(|_, live| {
+            let age_s = now_s.saturating_sub(live.session.created_s);
+            there.contains(&live.session.id) || age_s < SETTLED_S
+        });
+        for session in stored {
+            if memory.ended.contains(&session.id) {
+                continue;
+            }
+            memory.last = memory.last.max(session.id);
+            let kept_s = session.used_s;
+            let known = memory.sessions.entry(session.hash);
+            let live = known.or_insert_with(|| Live { session, kept_s });
+            live.kept_s = live.kept_s.max(kept_s);
+            live.session.used_s = live.session.used_s.max(kept_s);
         }
     }
 
@@ -280,7 +316,7 @@ impl Sessions {
         if uses.is_empty() {
             return;
         }
-        let written = writer.change_session(SessionChange::Used(uses.clone()));
+        let written = change_session(writer, SessionChange::Used(uses.clone()));
         if written.await.is_ok() {
             let mut memory = self.memory();
             for live in memory.sessions.values_mut() {

@@ -27,6 +27,7 @@ use tokio::sync::Semaphore;
 use super::limits::Limits;
 use super::links::Links;
 use super::meets::Meets;
+use super::passage::Door;
 use super::requests::Requests;
 use super::sessions::Sessions;
 use super::settings::Settings;
@@ -107,6 +108,7 @@ pub fn start_with(
         partners: partners(data, config),
         notices: Arc::new(notices),
         settings: Settings::new(config.list(config, &data.config())),
+        collectors: Door::default(),
         approval_keep: config.approval.keep(),
     });
     services.keys.reload(&services.writer.directory());

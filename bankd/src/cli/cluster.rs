@@ -5,6 +5,7 @@ use bank_api::exit::bank as exit;
 use bank_core::directory::Policy;
 use bankd_cluster::{Appended, Entry, Log, NodeRow, PostgresLog};
 use bankd_config::{Cluster, data_dir};
+use bankd_ledger::keys::new_secret;
 use bankd_ledger::writer::opening_body;
 use bankd_services::cluster::log_settings;
 use bankd_store::SqliteStore;
@@ -107,6 +108,7 @@ fn init(data: &Data, cluster: &Cluster) -> Result<()> {
     let bank = store.bank()?.bank.uuid;
     let mut log = PostgresLog::new(&log_settings(cluster, dir.path(), &bank))?;
     log.create().context("cannot make the tables of the log")?;
+    log.secret(new_secret()?.bytes())?;
     let hash = store.last_hash().to_vec();
     // A first attempt may have ended before the file was marked.
     if log.last()? > 1 || log.find(1)?.is_some_and(|first| first.hash_after != hash) {

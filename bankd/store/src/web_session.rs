@@ -1,7 +1,7 @@
 //! Sessions on the web pages: beside the ledger, replaced and deleted.
 
 use super::{Error, SqliteStore, seal};
-use rusqlite::{Row, params};
+use rusqlite::{Connection, Row, params};
 
 /// A session of a person.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,11 +40,7 @@ pub enum SessionChange {
 impl SqliteStore {
     /// All sessions, by number.
     pub fn web_sessions(&self) -> Result<Vec<WebSession>, Error> {
-        let sql = "SELECT id, hash, name, uid, way, roles, agent, created_s, used_s
-                   FROM web_session ORDER BY id";
-        let mut statement = self.connection.prepare(sql)?;
-        let rows = statement.query_map([], read)?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        web_sessions(&self.connection)
     }
 
     /// Changes the sessions; returns the number of affected rows.
@@ -53,8 +49,7 @@ impl SqliteStore {
         let mut changed = 0;
         match change {
             SessionChange::New(session) => {
-                let sql = "INSERT INTO web_session (id, hash, name, uid, way, roles, agent,
-                               created_s, used_s)
+                let sql = "INSERT INTO web_session (id, hash, name, uid, way, roles, agent, created_s, used_s)
                            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
                 changed = connection.execute(
                     sql,
@@ -75,19 +70,29 @@ impl SqliteStore {
             SessionChange::Used(uses) => {
                 for (id, used_s) in uses {
                     let sql = "UPDATE web_session SET used_s = ?2 WHERE id = ?1";
-                    changed += connection.prepare_cached(sql)?.execute((id, used_s))?;
+                    changed += connection.execute(sql, (id, used_s))?;
                     seal::renew(connection, "web_session", &[id])?;
                 }
             }
             SessionChange::End(ids) => {
+                let mut end = connection.prepare("DELETE FROM web_session WHERE id = ?1")?;
                 for id in ids {
-                    let sql = "DELETE FROM web_session WHERE id = ?1";
-                    changed += connection.prepare_cached(sql)?.execute([id])?;
+                    changed += end.execute([id])?;
                 }
             }
         }
         Ok(u64::try_from(changed).unwrap_or(0))
     }
+}
+
+/// All sessions, by number.
+///
+/// # Errors
+/// If they cannot be read.
+pub fn web_sessions(connection: &Connection) -> Result<Vec<WebSession>, Error> {
+    let sql = "SELECT id, hash, name, uid, way, roles, agent, created_s, used_s FROM web_session ORDER BY id";
+    let mut statement = connection.prepare_cached(sql)?;
+    Ok(statement.query_map([], read)?.collect::<Result<_, _>>()?)
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<WebSession> {

@@ -1,6 +1,7 @@
 //! A bank on several machines: its log in `PostgreSQL`, nodes that follow and take over, and links that are cut, hang
 //! and delay.
 
+mod anywhere;
 mod howto;
 mod link;
 mod log;

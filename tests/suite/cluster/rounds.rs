@@ -5,9 +5,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::nodes::{all_agree, nodes_over, prove, writer};
+use super::nodes::{all_agree, nodes_of, prove, writer};
 use crate::harness::{
-    Address, Bank, Documents, Link, Patroni, Request, Signing, exchange, pause, until,
+    Address, Bank, Documents, Link, Patroni, Request, Setup, Signing, exchange, pause, until,
 };
 
 /// How long a fault lasts.
@@ -66,7 +66,7 @@ impl Ground {
         let links: Vec<[Link; 2]> = (0..3).map(|_| pair()).collect();
         let ports = |pair: &[Link; 2]| [0, 1].map(|at| pair[at].address().port());
         let logs = links.iter().map(|pair| Patroni::connection_by(ports(pair)));
-        let nodes = nodes_over(&logs.collect::<Vec<_>>());
+        let nodes = nodes_of(Setup::new().start(), &logs.collect::<Vec<_>>(), &[]);
         writer(&nodes, None);
         Some(Self {
             nodes,

@@ -3,20 +3,20 @@
 use crate::harness::{Address, Bank, Request, Response, Setup, exchange};
 
 /// The header field of the proxy in the tests.
-pub(super) const HEADER: &str = "X-Remote-User";
+pub(crate) const HEADER: &str = "X-Remote-User";
 
 /// A bank with pages, and people whom a proxy on this host identifies.
-pub(super) fn bank() -> Bank {
+pub(crate) fn bank() -> Bank {
     with_settings(&[])
 }
 
 /// The same with more settings, as its environment.
-pub(super) fn with_settings(more: &[(&str, &str)]) -> Bank {
+pub(crate) fn with_settings(more: &[(&str, &str)]) -> Bank {
     behind("127.0.0.1", more)
 }
 
 /// The same with the address of the proxy.
-pub(super) fn behind(proxy: &str, more: &[(&str, &str)]) -> Bank {
+pub(crate) fn behind(proxy: &str, more: &[(&str, &str)]) -> Bank {
     // The sample ends with the table `[web.header]`.
     let header = format!("name = \"{HEADER}\"\nproxies = [\"{proxy}\"]\n");
     let setup = Setup::new()
@@ -28,29 +28,29 @@ pub(super) fn behind(proxy: &str, more: &[(&str, &str)]) -> Bank {
 }
 
 /// Host and port of the pages.
-pub(super) fn address(bank: &Bank) -> String {
+pub(crate) fn address(bank: &Bank) -> String {
     let lines = bank.further_output().iter();
     let mut found = lines.filter_map(|line| line.strip_prefix("listening web http://"));
     found.next().expect("no pages are served").to_owned()
 }
 
 /// Sends a request to the pages.
-pub(super) fn ask(bank: &Bank, request: &Request) -> Response {
+pub(crate) fn ask(bank: &Bank, request: &Request) -> Response {
     exchange(&Address::Tcp(address(bank)), request).unwrap()
 }
 
 /// Somebody with a browser.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Browser {
+pub(crate) struct Browser {
     /// The cookie, `name=value`.
-    pub(super) cookie: String,
+    pub(crate) cookie: String,
     /// The name that the proxy sends; empty for none.
-    pub(super) name: String,
+    pub(crate) name: String,
 }
 
 impl Browser {
     /// The founder of the bank, by a link.
-    pub(super) fn of_link(bank: &Bank) -> Self {
+    pub(crate) fn of_link(bank: &Bank) -> Self {
         let code = link(bank);
         let mut browser = Self::default();
         let answer = browser.send(bank, "/login/link", &[("code", &code)]);
@@ -59,7 +59,7 @@ impl Browser {
     }
 
     /// A person whom the proxy identifies.
-    pub(super) fn of_proxy(bank: &Bank, name: &str) -> Self {
+    pub(crate) fn of_proxy(bank: &Bank, name: &str) -> Self {
         let mut browser = Self {
             name: name.to_owned(),
             ..Self::default()
@@ -70,19 +70,19 @@ impl Browser {
     }
 
     /// Opens an address.
-    pub(super) fn get(&mut self, bank: &Bank, target: &str) -> Response {
+    pub(crate) fn get(&mut self, bank: &Bank, target: &str) -> Response {
         let request = self.request(Request::get(target));
         self.keep(ask(bank, &request))
     }
 
     /// Sends fields.
-    pub(super) fn send(&mut self, bank: &Bank, target: &str, fields: &[(&str, &str)]) -> Response {
+    pub(crate) fn send(&mut self, bank: &Bank, target: &str, fields: &[(&str, &str)]) -> Response {
         let request = self.request(posted(target, fields));
         self.keep(ask(bank, &request))
     }
 
     /// Opens a page, and sends its form with more fields.
-    pub(super) fn submit(
+    pub(crate) fn submit(
         &mut self,
         bank: &Bank,
         page: &str,
@@ -94,7 +94,7 @@ impl Browser {
     }
 
     /// Sends the form of a page with more fields.
-    pub(super) fn submit_of(
+    pub(crate) fn submit_of(
         &mut self,
         bank: &Bank,
         page: &str,
@@ -113,7 +113,7 @@ impl Browser {
     }
 
     /// A request with the cookie and what the proxy adds.
-    pub(super) fn request(&self, mut request: Request) -> Request {
+    pub(crate) fn request(&self, mut request: Request) -> Request {
         if !self.cookie.is_empty() {
             request = request.header("Cookie", &self.cookie);
         }
@@ -136,7 +136,7 @@ impl Browser {
 }
 
 /// A form as a browser sends it.
-pub(super) fn posted(target: &str, fields: &[(&str, &str)]) -> Request {
+pub(crate) fn posted(target: &str, fields: &[(&str, &str)]) -> Request {
     let pairs: Vec<String> = fields
         .iter()
         .map(|(name, value)| format!("{}={}", encoded(name), encoded(value)))
@@ -149,14 +149,14 @@ pub(super) fn posted(target: &str, fields: &[(&str, &str)]) -> Request {
     .header("Content-Type", "application/x-www-form-urlencoded")
 }
 
-pub(super) fn encoded(text: &str) -> String {
+pub(crate) fn encoded(text: &str) -> String {
     let mut out = String::new();
     bank_api::text::percent_encode(text, &mut out);
     out
 }
 
 /// The code of a new link.
-pub(super) fn link(bank: &Bank) -> String {
+pub(crate) fn link(bank: &Bank) -> String {
     let printed = bank.bank_ok(&["web", "login"]);
     let url = printed.lines().next().unwrap();
     let origin = format!("http://{}/login/link?code=", address(bank));
@@ -166,7 +166,7 @@ pub(super) fn link(bank: &Bank) -> String {
 }
 
 /// The hidden fields of the form with an action.
-pub(super) fn hidden(page: &str, action: &str) -> Vec<(String, String)> {
+pub(crate) fn hidden(page: &str, action: &str) -> Vec<(String, String)> {
     let start = format!("method=\"post\" action=\"{action}\"");
     let form = page
         .split(&start)
@@ -198,7 +198,7 @@ fn attribute(input: &str, name: &str) -> String {
 }
 
 /// A page without what differs with each request: its id, tokens and keys.
-pub(super) fn steady(page: &str) -> String {
+pub(crate) fn steady(page: &str) -> String {
     let mut out = page.to_owned();
     for start in [
         "request w",

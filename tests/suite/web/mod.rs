@@ -3,7 +3,7 @@
 mod access;
 mod addresses;
 mod audit;
-mod browser;
+pub(crate) mod browser;
 mod care;
 mod deposit;
 mod figures;

@@ -17,6 +17,7 @@ pub(super) struct Shared {
     pub(super) late: Vec<Entry>,
     pub(super) writer: Option<Writer>,
     pub(super) nodes: BTreeMap<String, (NodeRow, u64)>,
+    pub(super) secret: Vec<u8>,
     /// Milliseconds since the start.
     pub(super) now: u64,
     pub(super) faults: Faults,

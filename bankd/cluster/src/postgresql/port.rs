@@ -137,6 +137,28 @@ impl Log for PostgresLog {
         }
     }
 
+    fn secret(&mut self, fresh: &[u8]) -> Result<Vec<u8>, LogError> {
+        let row = self.call(true, Kind::Read, ANSWER, async |session, _| {
+            session
+                .client
+                .query_typed_one(tables::HAS_SECRETS, &[])
+                .await
+        })?;
+        let found = self.read_rows([&row], |row| row.try_get::<_, bool>(0))?;
+        if found != [true] {
+            self.call(true, Kind::Write, ANSWER, async |session, _| {
+                session.client.batch_execute(tables::CREATE_SECRETS).await
+            })?;
+        }
+        let mut rows = self.rows(Kind::Read, ANSWER, tables::SECRET, &[])?;
+        if rows.is_empty() {
+            self.change(tables::KEEP_SECRET, &[(&fresh, Type::BYTEA)])?;
+            rows = self.rows(Kind::Read, ANSWER, tables::SECRET, &[])?;
+        }
+        let found = self.read_rows(&rows, |row| row.try_get(0))?.pop();
+        found.ok_or_else(|| LogError::Away("the secret of the cluster was removed".to_owned()))
+    }
+
     fn warnings(&mut self) -> Result<Vec<String>, LogError> {
         let row = self.call(true, Kind::Read, ANSWER, async |session, _| {
             session.client.query_typed_one(tables::SAFETY, &[]).await

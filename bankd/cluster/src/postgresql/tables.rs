@@ -45,7 +45,20 @@ CREATE TABLE IF NOT EXISTS bank_node (
     version text NOT NULL,
     seen timestamptz NOT NULL,
     PRIMARY KEY (bank, node)
-)";
+);
+CREATE TABLE IF NOT EXISTS bank_secret (bank text PRIMARY KEY, secret bytea NOT NULL)";
+
+/// Logs of earlier versions do not have this table.
+pub(super) const HAS_SECRETS: &str = "SELECT to_regclass('bank_secret') IS NOT NULL";
+
+pub(super) const CREATE_SECRETS: &str = "\
+SELECT pg_advisory_xact_lock(7021980114);
+CREATE TABLE IF NOT EXISTS bank_secret (bank text PRIMARY KEY, secret bytea NOT NULL)";
+
+pub(super) const KEEP_SECRET: &str =
+    "INSERT INTO bank_secret (bank, secret) VALUES ($1, $2) ON CONFLICT (bank) DO NOTHING";
+
+pub(super) const SECRET: &str = "SELECT secret FROM bank_secret WHERE bank = $1";
 
 /// Inserts an entry if it follows the last one. A position is therefore never filled again after its entry was
 /// trimmed, also not by a writer that was stopped for days.

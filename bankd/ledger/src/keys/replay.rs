@@ -12,7 +12,7 @@ use std::hash::BuildHasher;
 /// A nonce is kept as a 64-bit hash under a random key of this process: about 30 bytes an entry. Two
 /// nonces that share a hash would cost the later one a 401, once in 10¹³ requests of a full share.
 #[derive(Debug)]
-pub(super) struct Replay {
+pub(crate) struct Replay {
     hasher: RandomState,
     seen: HashSet<u64>,
     /// Expiry in seconds since 1970, and hash, in order of arrival.
@@ -22,7 +22,7 @@ pub(super) struct Replay {
 
 impl Replay {
     /// An empty memory for at most so many nonces, at least one.
-    pub(super) fn new(most: usize) -> Self {
+    pub(crate) fn new(most: usize) -> Self {
         Self {
             hasher: RandomState::new(),
             seen: HashSet::new(),
@@ -33,7 +33,7 @@ impl Replay {
 
     /// Remembers a nonce until `expires_s`; false if it is remembered already. A full share loses
     /// its own oldest entry.
-    pub(super) fn accept(&mut self, nonce: &str, expires_s: i64, now_s: i64) -> bool {
+    pub(crate) fn accept(&mut self, nonce: &str, expires_s: i64, now_s: i64) -> bool {
         let over = |front: &(i64, u64)| front.0 < now_s;
         while self.order.front().is_some_and(over) || self.order.len() > self.most {
             self.forget_oldest();

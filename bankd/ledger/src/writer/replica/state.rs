@@ -1,11 +1,17 @@
 //! The state of a node, for the rest of the daemon.
 
 use super::super::SubmitError;
-use bankd_cluster::{Fault, Lease, NodeRow};
+use crate::keys::replay::Replay;
+use bank_api::sign::{Secret, SigningKey};
+use bankd_cluster::{Fault, Followed, Lease, NodeRow};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+use tokio::sync::watch;
+
+/// Nonces of passed requests that a node remembers: about 8 MB. An idempotency key protects a request beside them.
+const NONCES: usize = 1 << 18;
 
 /// What a node does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +48,8 @@ pub struct State {
     pub nodes: Vec<NodeRow>,
     /// When the log was read last.
     pub read: Option<Instant>,
+    /// When this node contained everything that was in the log.
+    pub at_end: Option<Instant>,
 }
 
 /// The state of this node in its cluster.
@@ -51,10 +59,12 @@ pub struct Cluster {
     address: String,
     role: AtomicU8,
     epoch: AtomicI64,
-    position: AtomicI64,
+    position: watch::Sender<i64>,
     /// The lease is lost, or is to be handed over.
     is_lost: AtomicBool,
     state: Mutex<State>,
+    key: Mutex<Option<SigningKey>>,
+    nonces: Mutex<Replay>,
     wake: SyncSender<()>,
 }
 
@@ -66,9 +76,11 @@ impl Cluster {
             address: address.to_owned(),
             role: AtomicU8::new(0),
             epoch: AtomicI64::new(0),
-            position: AtomicI64::new(0),
+            position: watch::Sender::new(0),
             is_lost: AtomicBool::new(false),
             state: Mutex::default(),
+            key: Mutex::default(),
+            nonces: Mutex::new(Replay::new(NONCES)),
             wake,
         }
     }
@@ -95,7 +107,7 @@ impl Cluster {
 
     /// The last entry that this node contains.
     pub fn position(&self) -> i64 {
-        self.position.load(Ordering::Acquire)
+        *self.position.borrow()
     }
 
     /// The epoch in which this node writes or wrote.
@@ -108,11 +120,45 @@ impl Cluster {
         self.lock().clone()
     }
 
-    /// The address of another node that writes; none if nobody is known to.
-    pub fn writer(&self) -> Option<String> {
+    /// Name and address of another node that writes; none if nobody is known to.
+    pub fn writer(&self) -> Option<(String, String)> {
         let state = self.lock();
         let lease = state.lease.as_ref()?;
-        (lease.node != self.name).then(|| lease.address.clone())
+        let is_other = lease.node != self.name && !lease.node.is_empty();
+        is_other.then(|| (lease.node.clone(), lease.address.clone()))
+    }
+
+    /// Waits until this node contains an entry; false if it does not within this time.
+    pub async fn reached(&self, position: i64, limit: Duration) -> bool {
+        let mut moved = self.position.subscribe();
+        let there = moved.wait_for(|now| *now >= position);
+        matches!(tokio::time::timeout(limit, there).await, Ok(Ok(_)))
+    }
+
+    /// Time since this node last contained everything that was in the log; none if it never did.
+    pub fn age(&self) -> Option<Duration> {
+        if self.role() == Role::Writer {
+            return Some(Duration::ZERO);
+        }
+        self.lock().at_end.map(|at| at.elapsed())
+    }
+
+    /// The key with which nodes sign what they pass to the writer; none before it was read from the log.
+    pub fn key(&self) -> Option<SigningKey> {
+        let key = self.key.lock().unwrap_or_else(PoisonError::into_inner);
+        key.clone()
+    }
+
+    /// Remembers the nonce of a passed request until an instant in seconds; false if it is remembered already.
+    pub fn accept_nonce(&self, nonce: &str, expires_s: i64, now_s: i64) -> bool {
+        let mut nonces = self.nonces.lock().unwrap_or_else(PoisonError::into_inner);
+        nonces.accept(nonce, expires_s, now_s)
+    }
+
+    /// The secret of the cluster, as the log contains it.
+    pub(super) fn share(&self, secret: &Secret) {
+        let mut key = self.key.lock().unwrap_or_else(PoisonError::into_inner);
+        *key = Some(SigningKey::new(secret));
     }
 
     pub(in super::super) fn is_stopped(&self) -> bool {
@@ -129,16 +175,23 @@ impl Cluster {
     }
 
     pub(in super::super) fn committed(&self, position: i64) {
-        self.position.store(position, Ordering::Release);
+        self.position.send_replace(position);
         self.wake();
     }
 
-    pub(in super::super) fn followed(&self, position: i64, lease: Option<&Lease>) {
-        self.position.store(position, Ordering::Release);
+    pub(in super::super) fn followed(&self, position: i64, followed: &Followed) {
+        let Followed {
+            lease, is_at_end, ..
+        } = followed;
+        self.position
+            .send_if_modified(|own| std::mem::replace(own, position) != position);
         let mut state = self.lock();
-        state.lease = lease.cloned();
+        state.lease.clone_from(lease);
         state.fault = None;
         state.read = Some(Instant::now());
+        if *is_at_end {
+            state.at_end = state.read;
+        }
     }
 
     pub(in super::super) fn faulted(&self, fault: &Fault) {
@@ -170,7 +223,9 @@ impl Cluster {
     pub(in super::super) fn follow(&self, why: &str) {
         if self.role.swap(0, Ordering::AcqRel) == 1 {
             tracing::warn!(node = self.name, why, "this node follows");
-            why.clone_into(&mut self.lock().why);
+            let mut state = self.lock();
+            state.at_end = Some(Instant::now());
+            why.clone_into(&mut state.why);
         }
         self.is_lost.store(false, Ordering::Release);
     }

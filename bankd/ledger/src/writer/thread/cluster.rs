@@ -97,7 +97,7 @@ impl Thread {
                     .ok()
                     .flatten()
                     .map_or(0, |place| place.position);
-                cluster.followed(position, followed.lease.as_ref());
+                cluster.followed(position, &followed);
                 if followed.is_behind {
                     return Duration::ZERO;
                 }
