@@ -79,9 +79,17 @@ fn every_listener_of_a_follower_accepts_commands() {
     assert_eq!(newest(follower, 1), [["cli", "root", "unix:root"]]);
     let refused = follower.bank(&["deposit", "nothing", "5"]);
     assert_ne!(refused.exit, 0);
-    refused.expect_stderr(&["no account or project nothing"]);
+    refused.expect_stderr(&["no account or project \"nothing\""]);
     // A token on the socket.
-    let token = follower.bank_ok(&["token", "add", "portal", "--role", "admin"]);
+    let token = follower.bank_ok(&[
+        "token",
+        "add",
+        "portal",
+        "--role",
+        "admin",
+        "--until",
+        "2090-01-01",
+    ]);
     let token = token
         .split_whitespace()
         .find(|word| word.starts_with("bk_"));
