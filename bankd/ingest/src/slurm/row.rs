@@ -232,10 +232,8 @@ impl Row<'_> {
         }
         job.add_if("elapsed_s", self.elapsed);
         job.add_if("cpu_s", self.cpu);
-        let mut jobs = Vec::with_capacity(ids.len().saturating_add(1));
-        for id in ids {
-            jobs.push(Job { id, ..job.clone() });
-        }
+        let others = ids.into_iter().map(|id| Job { id, ..job.clone() });
+        let mut jobs: Vec<Job> = others.collect();
         jobs.push(job);
         Ok(jobs)
     }
