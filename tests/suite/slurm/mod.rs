@@ -93,11 +93,15 @@ fn refused_at_submission(cluster: &Cluster) {
         );
     }
     assert!(!cluster.path("injected").exists());
-    // A longer limit is asked about too.
+    // A longer limit is asked about too; scontrol prints no text of the script.
     let job = cluster.submit(&["-A", "poor", "-t", "1", "-H"], "1");
     let ran = cluster.slurm(&["scontrol", "update", &format!("JobId={job}"), "TimeLimit=5"]);
     assert_ne!(ran.exit, 0, "{}", ran.stdout);
-    assert!(ran.stderr.contains("insufficient funds"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("Job violates accounting/QOS policy"),
+        "{}",
+        ran.stderr
+    );
     cluster.slurm(&["scancel", &job]);
 }
 
