@@ -1,6 +1,6 @@
 //! The page that makes a cluster, followed step by step on three machines, with a pair of `PostgreSQL` under Patroni:
-//! every block between `<!-- steps -->` and `<!-- /steps -->`. A block of a shell begins with `# on MACHINE`; settings
-//! are appended to those of the first machine.
+//! every block between `<!-- steps -->` and `<!-- /steps -->`. A block of a shell begins with `# on MACHINE`; a
+//! section of settings is that of the first machine.
 //!
 //! What a test does in place of the page: all machines are this one, so each has its own port and folder.
 
@@ -97,6 +97,17 @@ impl Site {
         self.shell(machine, &script);
     }
 
+    /// A section in place of that of the first machine.
+    fn set(&self, section: &str) {
+        let path = self.machines[0].data().join("bankd.toml");
+        let all = std::fs::read_to_string(&path).unwrap();
+        let (head, _) = section.split_once('\n').unwrap();
+        let head = format!("\n{head}\n");
+        assert_eq!(all.matches(&head).count(), 1, "{head}");
+        let section = format!("\n{}", self.here(0, section));
+        std::fs::write(&path, all.replace(&head, &section)).unwrap();
+    }
+
     fn follow(&mut self) {
         let page = workspace().join("docs/how-to/cluster.md");
         let page = std::fs::read_to_string(page).unwrap();
@@ -106,7 +117,7 @@ impl Site {
             for fenced in part.split("```").skip(1).step_by(2) {
                 let (kind, text) = fenced.split_once('\n').unwrap();
                 match kind {
-                    "toml" => self.machines[0].settings(&self.here(0, text)),
+                    "toml" => self.set(text),
                     "sh" => self.block(text),
                     _ => panic!("a block of {kind:?}"),
                 }
