@@ -8,6 +8,7 @@ use bankd_cluster::{
 };
 
 use super::server::{Link, PASSWORD, Server, programs};
+use crate::auditor::authority::Authority;
 use crate::harness::skip;
 
 const TTL: Duration = Duration::from_millis(600);
@@ -43,6 +44,29 @@ fn text(error: &LogError) -> String {
     let text = format!("{error} {error:?}");
     assert!(!text.contains(PASSWORD), "{text}");
     text
+}
+
+#[test]
+fn a_log_over_tls_trusts_its_authority_only() {
+    let Some(server) = server("a_log_over_tls_trusts_its_authority_only") else {
+        return;
+    };
+    let (Some(own), Some(foreign)) = (Authority::new(), Authority::new()) else {
+        return;
+    };
+    server.secure(&own);
+    let by = |authority: &Authority| Settings {
+        ca: Some(authority.path("ca.pem")),
+        ..Server::settings(server.port)
+    };
+    let mut log = PostgresLog::new(&by(&own)).unwrap();
+    log.create().unwrap();
+    assert_eq!(log.append(&entry(1, 1)), Ok(Appended::Done));
+    let foreign = PostgresLog::connect(&by(&foreign)).err().unwrap();
+    assert!(text(&foreign).contains("certificate"), "{foreign}");
+    let plain = PostgresLog::connect(&Server::settings(server.port));
+    let plain = plain.err().unwrap();
+    assert!(text(&plain).contains("no encryption"), "{plain}");
 }
 
 #[test]

@@ -12,6 +12,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use bankd_cluster::Settings;
 use tempfile::TempDir;
 
+use crate::auditor::authority::Authority;
+
 /// The folder of the server's programs.
 pub(super) fn programs() -> Option<PathBuf> {
     let versions = fs::read_dir("/usr/lib/postgresql").ok()?;
@@ -115,6 +117,30 @@ impl Server {
             "pg_ctl",
             &["-D", &data, "-o", &options, "-l", &log, "-w", "start"],
         );
+    }
+
+    /// From now on, only connections with TLS and the certificate `server` of an authority.
+    pub(super) fn secure(&self, authority: &Authority) {
+        self.down();
+        for (name, mode) in [("server.pem", 0o644), ("server.key", 0o600)] {
+            let own = self.path(name);
+            fs::copy(authority.path(name), &own).unwrap();
+            fs::set_permissions(&own, fs::Permissions::from_mode(mode)).unwrap();
+            if self.is_root {
+                ran(Command::new("chown").arg("nobody").arg(&own));
+            }
+        }
+        let settings = format!(
+            "ssl = on\nssl_cert_file = '{}'\nssl_key_file = '{}'\n",
+            self.path("server.pem"),
+            self.path("server.key")
+        );
+        let config = self.path("data/postgresql.conf");
+        let all = fs::read_to_string(&config).unwrap();
+        fs::write(&config, all + &settings).unwrap();
+        let access = "hostssl all all 127.0.0.1/32 scram-sha-256\n";
+        fs::write(self.path("data/pg_hba.conf"), access).unwrap();
+        self.up();
     }
 
     pub(super) fn down(&self) {
