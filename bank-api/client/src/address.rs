@@ -28,8 +28,8 @@ pub(crate) enum Address {
 impl Address {
     pub(crate) fn parse(server: &str) -> Result<Self, Error> {
         match socket(server) {
-            Some(path) if path.starts_with('/') => Ok(Self::Socket(path.to_owned())),
-            Some(_) => Err(wrong(server, "the path of a socket is absolute")),
+            Some("") => Err(wrong(server, "the path of the socket is missing")),
+            Some(path) => Ok(Self::Socket(path.to_owned())),
             None => tcp(server).map(Self::Tcp),
         }
     }
@@ -58,7 +58,7 @@ fn wrong(server: &str, why: &str) -> Error {
     Error::hinted(format!("server address {server:?}: {why}"), hint)
 }
 
-/// `unix:/path` or an absolute path.
+/// `unix:PATH` or an absolute path.
 fn socket(server: &str) -> Option<&str> {
     server
         .strip_prefix("unix:")
@@ -122,7 +122,8 @@ mod tests {
             ("http://h:1/", tcp("http://h:1")),
             ("bank.site:7113", tcp("http://bank.site:7113")),
             ("https://h", tcp("https://h")),
-            ("unix:a", None),
+            ("unix:./a.sock", Some(Address::Socket("./a.sock".into()))),
+            ("unix:", None),
             ("gopher://h", None),
             ("http://h/x", None),
             ("", None),

@@ -77,12 +77,10 @@ pub(super) fn nodes_of(mut first: Bank, logs: &[String], more: &[(&str, &str)]) 
         &first,
         &["backup", "--with-keys", "--out", out.to_str().unwrap()],
     );
-    let copy = std::fs::read_dir(&out)
-        .unwrap()
-        .next()
-        .unwrap()
-        .unwrap()
-        .path();
+    let copies = std::fs::read_dir(&out).unwrap();
+    let mut copies = copies.map(|entry| entry.unwrap().path());
+    // The folder has the lock of backups beside them.
+    let copy = copies.find(|path| path.is_dir()).unwrap();
     let mut all = vec![first];
     for number in 1..logs.len() {
         let node = Bank::bare(settings(number));
