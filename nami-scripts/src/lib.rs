@@ -1,5 +1,5 @@
 //! The program that `moab.cfg` calls: its name selects the event. It sends a scheduler's document
-//! to the bank and ends with an exit code (decisions.md 26 and 27, `nami.md` 2). Under the names of [`slurm`],
+//! to the bank and ends with an exit code (decisions.md 26 and 27, `nami.md` 2). Under the names of `slurm`,
 //! `slurm.conf` calls it.
 //!
 //! Read `call` first: one call from start to end. `event` determines the event, `input` finds the
