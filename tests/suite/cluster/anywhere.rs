@@ -170,8 +170,12 @@ fn an_answer_has_its_position_and_a_request_can_ask_for_one() {
     let other = (writer + 1) % 3;
     let (own, follower) = (&cluster.nodes[writer], &cluster.nodes[other]);
     let balances = Request::get("/api/v1/balances");
-    let answer = follower.over_socket(&balances);
-    assert_eq!(answer.status, 200, "{}", answer.text());
+    // A follower that has not read the log to its end has no age yet.
+    let answer = until("an answer with its age", || {
+        let answer = follower.over_socket(&balances);
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        answer.header("bank-age-ms").is_some().then_some(answer)
+    });
     let age = answer.header("bank-age-ms").expect("no Bank-Age-Ms");
     assert!(age.parse::<u64>().unwrap() < 60_000, "{age}");
     let at = position(&answer);
