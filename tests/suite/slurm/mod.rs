@@ -1,5 +1,6 @@
 //! A real Slurm whose jobs the bank reserves and charges: `docs/how-to/connect-slurm.md`.
 
+mod check;
 mod cluster;
 
 use cluster::Cluster;
