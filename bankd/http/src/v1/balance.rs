@@ -39,7 +39,7 @@ pub(super) async fn list(call: Call) -> Handled {
     let at = then.as_ref().map_or(now, |then| then.at);
     // The rate of charges is computed for the present only.
     let (burn, futures) = if query.burn && then.is_none() {
-        let ids: Vec<AccountId> = places.iter().map(|place| place.account.id).collect();
+        let ids: BTreeSet<AccountId> = places.iter().map(|place| place.account.id).collect();
         call.ask(move |connection| lasting(connection, &ids, now))
             .await?
     } else {
@@ -74,10 +74,10 @@ pub(super) async fn list(call: Call) -> Handled {
 /// Rates of charges of accounts and their forecasts, as in the report.
 fn lasting(
     connection: &Connection,
-    accounts: &[AccountId],
+    accounts: &BTreeSet<AccountId>,
     now: Timestamp,
 ) -> Result<(Burn, BTreeMap<AccountId, Forecast>), store::Error> {
-    let burn = burn::burn(connection, now)?;
+    let burn = burn::burn(connection, Some(accounts), now)?;
     let mut futures = BTreeMap::new();
     for id in accounts {
         let allocations = money::allocations_of(connection, *id)?;

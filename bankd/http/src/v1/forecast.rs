@@ -152,7 +152,8 @@ pub(super) async fn outlooks(
     accounts.sort();
     let now = call.now();
     call.ask(move |connection| {
-        let burn = burn::burn(connection, now)?;
+        let ids = accounts.iter().map(|(_, id)| *id).collect();
+        let burn = burn::burn(connection, Some(&ids), now)?;
         let mut all = Vec::with_capacity(accounts.len());
         for (_, id) in accounts {
             let allocations = money::allocations_of(connection, id)?;

@@ -47,7 +47,7 @@ pub(super) async fn show(call: Call) -> Handled {
         let accounts = of.accounts(connection, &view, &period)?;
         let frame = statement::frame(connection, &accounts, &period, now, known)?;
         let end = frame.period.end.unwrap_or(now);
-        let burn = burn::before(connection, end)?;
+        let burn = burn::before(connection, &accounts, end)?;
         let samples = statement::samples(connection, &accounts, &frame, samples)?;
         Ok((accounts, frame, burn, samples))
     };

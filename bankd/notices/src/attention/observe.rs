@@ -69,7 +69,7 @@ impl Look {
         let mut seen = Seen::default();
         let since = self.now.minus(AFTER_END);
         let allocations = attention::living(connection, since)?;
-        let burn = burn::burn(connection, self.now)?;
+        let burn = burn::burn(connection, None, self.now)?;
         self.accounts(&allocations, &burn, &mut seen);
         if self.settings.fallback_used {
             self.fallbacks(connection, &mut seen)?;

@@ -1,16 +1,18 @@
 //! Spending rates: recent charges of each account, from the end of the journal.
 
 use super::super::Error;
-use super::SCAN_MAX;
+use super::{SCAN_MAX, past};
 use crate::numbers::{first_entry_of, first_recorded_from, last_entry};
 use bank_core::ids::AccountId;
 use bank_core::time::Timestamp;
 use bank_core_figures::forecast::Speed;
 use rusqlite::Connection;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How far back it looks, in days.
 const DAYS: i64 = 30;
+/// An account costs as much as so many of its entries.
+const ENTRIES_MIN: usize = 4;
 const DAY_US: i64 = 86_400_000_000;
 
 /// Recent charges, less refunds.
@@ -50,60 +52,111 @@ pub fn used_up(per_day: i128, available: i128, now: Timestamp) -> Option<Timesta
     now.0.checked_add(left).map(Timestamp)
 }
 
-/// The charges of the last 30 days, or of as much of them as the newest 50,000 entries cover.
-pub fn burn(connection: &Connection, now: Timestamp) -> Result<Burn, Error> {
-    of(connection, now, last_entry(connection)?)
+/// The charges of the last 30 days, or of as much of them as the newest 50,000 entries cover: of some accounts, or of
+/// all.
+pub fn burn(
+    connection: &Connection,
+    accounts: Option<&BTreeSet<AccountId>>,
+    now: Timestamp,
+) -> Result<Burn, Error> {
+    of(connection, accounts, now, last_entry(connection)?)
 }
 
 /// The same for the 30 days before an instant, as recorded then: later entries do not change it.
-pub fn before(connection: &Connection, end: Timestamp) -> Result<Burn, Error> {
+pub fn before(
+    connection: &Connection,
+    accounts: &BTreeSet<AccountId>,
+    end: Timestamp,
+) -> Result<Burn, Error> {
     let last = last_entry(connection)?;
     let tx = first_recorded_from(connection, end)?;
     let last = first_entry_of(connection, tx, last)?.saturating_sub(1);
-    of(connection, end, last)
+    of(connection, Some(accounts), end, last)
 }
 
 /// Of the entries up to one.
-fn of(connection: &Connection, now: Timestamp, last: i64) -> Result<Burn, Error> {
+fn of(
+    connection: &Connection,
+    accounts: Option<&BTreeSet<AccountId>>,
+    now: Timestamp,
+    last: i64,
+) -> Result<Burn, Error> {
     let since = Timestamp(now.0.saturating_sub(DAYS * DAY_US));
     let first_tx = first_recorded_from(connection, since)?;
     let first = first_entry_of(connection, first_tx, last)?;
     let bounded = last.saturating_sub(i64::try_from(SCAN_MAX).unwrap_or(i64::MAX));
     let is_whole = first > bounded;
-    // By time of use, as in statements: late charges count at their own time.
-    let sql = "SELECT t.at_effective, e.kind, e.account, e.delta_amount, e.instance IS NOT NULL
-               FROM entry e JOIN tx t ON t.id = e.tx
-               WHERE e.id >= ?1 AND e.id <= ?2 AND e.account IS NOT NULL";
-    let mut known = if is_whole {
+    let known = if is_whole {
         opened(connection)?
     } else {
         recorded(connection, bounded)?
     };
-    let from = if is_whole { since } else { since.max(known) };
-    let mut statement = connection.prepare_cached(sql)?;
-    let mut rows = statement.query((first.max(bounded), last))?;
-    let mut charged: BTreeMap<AccountId, i128> = BTreeMap::new();
-    while let Some(row) = rows.next()? {
-        let at = Timestamp(row.get(0)?);
-        if is_whole {
-            // A late entry extends the known time to before the start of the journal.
-            known = known.min(at);
-        }
-        if at < from {
-            continue;
-        }
-        let kind = row.get_ref(1)?.as_str().unwrap_or_default();
-        // Reversals of a charge or a refund are usage too; a reversal of a deposit is not.
-        if counts(kind) || (kind == "reverse" && row.get(4)?) {
-            let change: i64 = row.get(3)?;
-            let sum = charged.entry(AccountId(row.get(2)?)).or_default();
-            *sum = sum.saturating_sub(i128::from(change));
-        }
+    let mut found = Found {
+        is_young: is_whole && known > since,
+        known,
+        from: if is_whole { since } else { since.max(known) },
+        accounts,
+        charged: BTreeMap::new(),
+    };
+    let (first, most) = (first.max(bounded), past::worth_it(first.max(bounded), last));
+    let is_few = |accounts: &&BTreeSet<_>| accounts.len() <= most / ENTRIES_MIN;
+    let few = match accounts.filter(is_few).filter(|_| !found.is_young) {
+        Some(accounts) => past::entries_of(connection, accounts, (first, last), most)?,
+        None => None,
+    };
+    match few {
+        Some(numbers) => numbers
+            .iter()
+            .try_for_each(|number| found.read(connection, *number, *number))?,
+        None => found.read(connection, first, last)?,
     }
     Ok(Burn {
-        span_us: now.0.saturating_sub(known.max(from).0),
-        charged,
+        span_us: now.0.saturating_sub(found.known.max(found.from).0),
+        charged: found.charged,
     })
+}
+
+/// What was charged, while it is read.
+struct Found<'a> {
+    /// The journal began within the 30 days: a late entry extends the known time to before its start.
+    is_young: bool,
+    /// When what is known begins.
+    known: Timestamp,
+    /// Earlier charges do not count.
+    from: Timestamp,
+    /// None for all.
+    accounts: Option<&'a BTreeSet<AccountId>>,
+    charged: BTreeMap<AccountId, i128>,
+}
+
+impl Found<'_> {
+    /// Adds the entries from one to another.
+    fn read(&mut self, connection: &Connection, first: i64, last: i64) -> Result<(), Error> {
+        // By time of use, as in statements: late charges count at their own time.
+        let sql = "SELECT t.at_effective, e.kind, e.account, e.delta_amount, e.instance IS NOT NULL
+                   FROM entry e JOIN tx t ON t.id = e.tx
+                   WHERE e.id >= ?1 AND e.id <= ?2 AND e.account IS NOT NULL";
+        let mut statement = connection.prepare_cached(sql)?;
+        let mut rows = statement.query((first, last))?;
+        while let Some(row) = rows.next()? {
+            let at = Timestamp(row.get(0)?);
+            if self.is_young {
+                self.known = self.known.min(at);
+            }
+            let account = AccountId(row.get(2)?);
+            if at < self.from || self.accounts.is_some_and(|own| !own.contains(&account)) {
+                continue;
+            }
+            let kind = row.get_ref(1)?.as_str().unwrap_or_default();
+            // Reversals of a charge or a refund are usage too; a reversal of a deposit is not.
+            if counts(kind) || (kind == "reverse" && row.get(4)?) {
+                let change: i64 = row.get(3)?;
+                let sum = self.charged.entry(account).or_default();
+                *sum = sum.saturating_sub(i128::from(change));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Whether entries of a kind are of use.

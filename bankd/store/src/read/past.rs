@@ -40,6 +40,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// More accounts than this are answered by one reading of the journal for all of them.
 const ONE_BY_ONE_MAX: usize = 8;
+/// One entry found along its allocation costs as much as this many that are read one after the other.
+const WORTH_IT: i64 = 16;
+/// More entries than this are never looked for along their allocations.
+const OWN_MAX: usize = 10_000;
 
 /// The allocations of an account in their past state, by number.
 ///
@@ -97,6 +101,12 @@ pub(super) fn entries_of(
     }
     numbers.sort_unstable();
     Ok(Some(numbers))
+}
+
+/// How many of the entries from one to another [`entries_of`] finds sooner than a reading of all of them.
+pub(super) fn worth_it(first: i64, last: i64) -> usize {
+    let all = last.saturating_sub(first).div_euclid(WORTH_IT);
+    usize::try_from(all).unwrap_or(0).min(OWN_MAX)
 }
 
 /// The past figures of each account, in the given order: sums over the allocations active then.

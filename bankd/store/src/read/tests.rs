@@ -1,6 +1,6 @@
 //! Questions to a small bank that a store wrote.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bank_core::amount::{Amount, Precision};
 use bank_core::command::{
@@ -363,7 +363,14 @@ fn the_end_of_the_journal_comes_oldest_first() {
 fn what_is_charged_a_day_counts_the_last_month() {
     let bank = small();
     let reader = bank.reader();
-    let burn = |day: i64| burn::burn(&reader, at(day * 86_400)).unwrap();
+    let own = BTreeSet::from([chem(&bank)]);
+    let burn = |day: i64| {
+        let now = at(day * 86_400);
+        let all = burn::burn(&reader, None, now).unwrap();
+        let of_one = burn::burn(&reader, Some(&own), now).unwrap();
+        assert_eq!(of_one.per_day(chem(&bank)), all.per_day(chem(&bank)));
+        of_one
+    };
     // 120.000 were charged in the first minute.
     assert_eq!(
         burn(0).per_day(chem(&bank)),
@@ -375,6 +382,47 @@ fn what_is_charged_a_day_counts_the_last_month() {
     assert_eq!(burn(31).per_day(chem(&bank)), None, "it is too long ago");
     let empty = burn::used_up(12_000, 24_000, at(10 * 86_400));
     assert_eq!(empty, Some(at(12 * 86_400)));
+}
+
+/// Looked for along its allocations, or in the whole journal.
+#[test]
+fn what_one_account_of_many_is_charged_is_the_same_either_way() {
+    let mut bank = small();
+    bank.run(61, &Command::add_record("project", "bio", &[]));
+    let money = Deposit {
+        name: "bio".into(),
+        amount: Amount(1_000_000_000),
+        ..Deposit::default()
+    };
+    bank.run(61, &Command::Deposit(money));
+    for n in 0..600 {
+        let mut request = request(&format!("other-{n}"));
+        let project = if n % 50 == 0 { "chem" } else { "bio" };
+        request.whose.project = Some(project.into());
+        request.facts.project = project.into();
+        let charge = Charge {
+            request,
+            duration: Some(Seconds(1)),
+            closes: true,
+            ..Charge::default()
+        };
+        bank.run(100 + n * 5000, &Command::Charge(charge));
+    }
+    let (reader, chem) = (bank.reader(), chem(&bank));
+    let own = BTreeSet::from([chem]);
+    let everybody = bank.store.reference().accounts().map(|a| a.id).collect();
+    let mut found = BTreeSet::new();
+    for day in 1..70 {
+        let now = at(day * 86_400);
+        let all = burn::burn(&reader, None, now).unwrap();
+        let one = burn::burn(&reader, Some(&own), now).unwrap();
+        assert_eq!(one.speed(chem), all.speed(chem), "day {day}");
+        let before = burn::before(&reader, &own, now).unwrap();
+        let whole = burn::before(&reader, &everybody, now);
+        assert_eq!(before.speed(chem), whole.unwrap().speed(chem), "day {day}");
+        found.insert(one.per_day(chem));
+    }
+    assert!(found.len() > 10, "the rate changes: {found:?}");
 }
 
 #[test]

@@ -9,11 +9,6 @@ use bank_core::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row};
 use std::collections::BTreeSet;
 
-/// One entry found along its allocation costs as much as this many that are read one after the other.
-const WORTH_IT: usize = 16;
-/// More entries than this are never looked for along their allocations.
-const OWN_MAX: usize = 10_000;
-
 /// Owner of the entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Whose {
@@ -125,14 +120,8 @@ impl Own {
         whose: &Whose,
         from: i64,
     ) -> Result<Option<Own>, Error> {
-        let all = usize::try_from(frame.last.saturating_sub(from)).unwrap_or(0);
-        Own::up_to(
-            connection,
-            frame,
-            whose,
-            from,
-            (all / WORTH_IT).min(OWN_MAX),
-        )
+        let most = past::worth_it(from, frame.last);
+        Own::up_to(connection, frame, whose, from, most)
     }
 
     /// None for uses, and for accounts with more than `most`.
