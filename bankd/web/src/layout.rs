@@ -9,7 +9,7 @@ use super::assets;
 use super::failed::{Failed, with_code};
 use super::parts::form::{self, Late};
 use super::parts::message::message;
-use super::parts::period;
+use super::parts::{period, turn};
 use super::target::{Target, fits};
 use super::unbroken::unbroken;
 use super::visit::Visit;
@@ -208,11 +208,11 @@ pub(crate) fn failed(visit: Option<&Visit>, failed: &Failed) -> Response {
         (message(failed))
         @if let (Some(visit), Some(field)) = (visit, problem.field.as_deref()) {
             @if problem.code == "bad_request" {
-                p { a href=(without(visit, field)) { "Show the page without " code { (field) } } }
+                p { a href=(without(visit, |name| name == field)) { "Show the page without " code { (field) } } }
             } @else if period::FIELDS.contains(&field) { (period::marked(visit, field)) }
         }
-        @if let Some(visit) = visit.filter(|visit| visit.parameter("after").is_some()) {
-            p .ways { a href=(visit.path) { "Show the first rows" } }
+        @if let Some(visit) = visit.filter(|visit| visit.query.iter().any(|(name, _)| turn::is_cursor(name))) {
+            p .ways { a href=(without(visit, turn::is_cursor)) { "Show the first rows" } }
         }
         p .ways { a href="/" { "To the first page" } }
     };
@@ -222,9 +222,9 @@ pub(crate) fn failed(visit: Option<&Visit>, failed: &Failed) -> Response {
     }
 }
 
-/// The address of a page without one of its parameters.
-fn without(visit: &Visit, name: &str) -> Target {
-    let kept = visit.query.iter().filter(|(own, _)| own != name);
+/// The address of a page without some of its parameters.
+fn without(visit: &Visit, is_left_out: impl Fn(&str) -> bool) -> Target {
+    let kept = visit.query.iter().filter(|(name, _)| !is_left_out(name));
     kept.fold(Target::raw(&visit.path), |target, (name, value)| {
         target.with(name, value)
     })

@@ -76,6 +76,12 @@ fn the_journal_is_searched_and_linked() {
     assert!(next.starts_with("/journal?kind=deposit&before="), "{next}");
     let older = auditor.get(&bank, &next).text();
     assert!(older.contains("100,000"), "{older}");
+    // A wrong place leads to the first rows of the same filter.
+    let wrong = auditor.get(&bank, "/journal?kind=deposit&before=xyz");
+    assert_eq!(wrong.status, 422);
+    let wrong = wrong.text();
+    assert!(wrong.contains("before: expected the"), "{wrong}");
+    assert!(wrong.contains("href=\"/journal?kind=deposit\""), "{wrong}");
     let csv = auditor
         .get(
             &bank,

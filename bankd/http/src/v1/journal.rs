@@ -32,8 +32,8 @@ pub(super) async fn list(call: Call) -> Handled {
     }
     let job = query.job.clone();
     let newest = query.newest;
-    let before = query.before.as_deref().map(pages::cursor).transpose();
-    let before = before.map_err(|r| call.refused(&r))?;
+    let before = query.before.as_deref().map(str::parse).transpose();
+    let before = before.map_err(|_| call.refused(&pages::bad_cursor_in("before")))?;
     let named = Named::of(&query);
     let mut filter = Filter::new(&call.view, query)?;
     let after = span.after;

@@ -108,8 +108,13 @@ pub(super) fn cursor(text: &str) -> Result<i64, Refusal> {
 
 /// An invalid cursor, or one of a removed row.
 pub(super) fn bad_cursor() -> Refusal {
+    bad_cursor_in("after")
+}
+
+/// The same of a list whose cursor has another name.
+pub(super) fn bad_cursor_in(field: &'static str) -> Refusal {
     Refusal::BadValue {
-        field: "after",
+        field,
         expected: "the `next` of the page before",
     }
 }
