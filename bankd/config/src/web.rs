@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{WebOidc, is_loopback};
 
-/// Sites that may show pictures, at most.
+/// Sites in a list, at most.
 const SITES_MAX: usize = 32;
 
 /// `[web]`
@@ -32,6 +32,9 @@ pub struct Web {
     /// Origins of other web sites that may show pictures of the bank, such as `https://www.example.org`, at most 32;
     /// empty for none.
     pub embed_sites: Vec<String>,
+    /// Origins of the pages of all nodes of a cluster, such as `https://bank1.example.org`, at most 32; a page names
+    /// the others when its own node does not answer. Empty for none.
+    pub nodes: Vec<String>,
     /// People whom a reverse proxy has identified.
     pub header: WebHeader,
     /// People whom an OpenID Connect provider has identified.
@@ -59,6 +62,7 @@ impl Default for Web {
             body_limit: 65_536,
             concurrency: 64,
             embed_sites: Vec::new(),
+            nodes: Vec::new(),
             header: WebHeader::default(),
             oidc: WebOidc::default(),
         }
@@ -98,21 +102,10 @@ impl Web {
             super::in_range(key, value, least, most)?;
         }
         self.check_origin()?;
-        self.check_sites()?;
+        check_sites("web.embed_sites", &self.embed_sites)?;
+        check_sites("web.nodes", &self.nodes)?;
         self.header.check()?;
         self.oidc.check()
-    }
-
-    fn check_sites(&self) -> Result<(), String> {
-        if self.embed_sites.len() > SITES_MAX {
-            return Err(format!("web.embed_sites: at most {SITES_MAX} sites"));
-        }
-        match self.embed_sites.iter().find(|site| origin(site).is_none()) {
-            Some(site) => Err(format!(
-                "web.embed_sites: {site:?} is not an origin such as https://www.example.org, without a path"
-            )),
-            None => Ok(()),
-        }
     }
 
     fn check_origin(&self) -> Result<(), String> {
@@ -142,6 +135,19 @@ impl Web {
             ));
         }
         Ok(())
+    }
+}
+
+/// A list of origins.
+fn check_sites(key: &str, sites: &[String]) -> Result<(), String> {
+    if sites.len() > SITES_MAX {
+        return Err(format!("{key}: at most {SITES_MAX} sites"));
+    }
+    match sites.iter().find(|site| origin(site).is_none()) {
+        Some(site) => Err(format!(
+            "{key}: {site:?} is not an origin such as https://www.example.org, without a path"
+        )),
+        None => Ok(()),
     }
 }
 

@@ -75,7 +75,13 @@ fn page(
         }
         footer .foot { (as_of(visit)) " · request " (visit.request_id()) }
     };
-    document(title, &body, more).into_response()
+    document(title, &body, &html! { (nodes(visit)) (more) }).into_response()
+}
+
+/// The pages of the other nodes of a cluster, for the script to name when this one does not answer.
+fn nodes(visit: &Visit) -> Markup {
+    let nodes = &visit.web.services.web.nodes;
+    html! { @if !nodes.is_empty() { meta name="nodes" content=(nodes.join(" ")); } }
 }
 
 /// The moment for which a page holds, also on paper, and the zone of its times.

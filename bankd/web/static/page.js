@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // Two things that a browser does not do by itself. While bankd does not answer, a link is followed and a form is
-// sent as soon as it does, in place of an error page without the entries. And a form that is opened again with the
+// sent as soon as it does, in place of an error page without the entries; meanwhile the page names the other nodes of a
+// cluster. And a form that is opened again with the
 // back button has its entries again: the pages are stored nowhere.
 (() => {
   'use strict';
@@ -12,6 +13,21 @@
   const answers = () =>
     fetch(probe, { method: 'HEAD', cache: 'no-store' }).then(answer => answer.status < 502, () => false);
 
+  // This page at the other nodes of a cluster.
+  function others() {
+    const nodes = document.querySelector('meta[name=nodes]')?.content.split(' ') ?? [];
+    const links = nodes.filter(node => node !== location.origin).map(node => {
+      const link = document.createElement('a');
+      link.href = node + location.pathname + location.search;
+      link.textContent = new URL(node).host;
+      return link;
+    });
+    if (!links.length) return [];
+    const line = document.createElement('p');
+    line.append('This page at another node: ', ...links.flatMap((link, at) => (at ? [', ', link] : [link])));
+    return [line];
+  }
+
   function message() {
     const text = 'bankd does not answer. This page continues as soon as it does. Your entries stay here.';
     const box = document.createElement('div');
@@ -19,6 +35,7 @@
     box.setAttribute('role', 'alert');
     box.append(document.createElement('p'));
     box.firstChild.textContent = text;
+    box.append(...others());
     document.querySelector('main').prepend(box);
     return box;
   }

@@ -16,6 +16,31 @@ fn back(page: &mut Page<'_>, bank: &mut Bank, address: &str) {
 }
 
 #[test]
+fn a_page_names_the_other_nodes_while_its_own_does_not_answer() {
+    let Some(mut browser) = Browser::start() else {
+        return;
+    };
+    let mut bank = bank();
+    let own = address(&bank);
+    bank.stop();
+    let nodes = format!("http://{own},https://bank2.example.org,https://bank3.example.org:8443");
+    let started = bank.start_with(&[("BANKD_WEB_LISTEN", &own), ("BANKD_WEB_NODES", &nodes)]);
+    assert!(started, "{}", bank.log());
+    let mut page = browser.page(View::WIDE);
+    open_as(&mut page, &bank, "amy", "/projects?search=chem");
+    bank.stop();
+    page.click("nav a[href='/jobs']");
+    page.until("!!document.querySelector('.away')");
+    let links = "[...document.querySelectorAll('.away a')].map(a => `${a.textContent}=${a.href}`).join(' ')";
+    assert_eq!(
+        page.eval(links),
+        "bank2.example.org=https://bank2.example.org/projects?search=chem \
+         bank3.example.org:8443=https://bank3.example.org:8443/projects?search=chem"
+    );
+    page.shot("away-nodes");
+}
+
+#[test]
 fn a_page_waits_for_the_daemon_and_continues() {
     let Some(mut browser) = Browser::start() else {
         return;
