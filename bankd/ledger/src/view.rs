@@ -15,7 +15,7 @@ use bank_core::ids::{AccountId, ProjectId, UNBILLED};
 use bank_core::kind::{Kind, Readers, Writers};
 use bank_core::model::{Account, Constraint, Dimension, Machine, Project, User};
 use bank_core::time::Timestamp;
-use bankd_store::read::query::Sight;
+use bankd_query::Sight;
 
 use crate::access::right::Right;
 use crate::access::{Role, Roles};

@@ -54,7 +54,8 @@ const DAEMON: &[(&str, &[&str])] = &[
     ("changes", &[]),
     ("config", &["ingest", "emit"]),
     ("store", &["changes"]),
-    ("ledger", &["cluster", "config", "store"]),
+    ("query", &["store"]),
+    ("ledger", &["cluster", "config", "store", "query"]),
     ("records", &["emit", "config", "store", "ledger"]),
     ("intake", &["ingest", "config", "store", "ledger"]),
     ("notices", &["config", "store", "ledger"]),
@@ -77,7 +78,9 @@ const DAEMON: &[(&str, &[&str])] = &[
     ),
     (
         "gold",
-        &["nami", "config", "store", "ledger", "listen", "services"],
+        &[
+            "nami", "config", "store", "query", "ledger", "listen", "services",
+        ],
     ),
     (
         "http",
@@ -88,6 +91,7 @@ const DAEMON: &[(&str, &[&str])] = &[
             "nami",
             "config",
             "store",
+            "query",
             "ledger",
             "records",
             "intake",

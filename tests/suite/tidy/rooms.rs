@@ -144,6 +144,7 @@ fn sql_is_written_in_the_store_only() {
         // The script for the client program of another bank's database; the tables of the replicated log.
         let places = [
             "bankd/store/src",
+            "bankd/query/src",
             "bank-cli/migrate/src/database",
             "bankd/cluster/src/postgresql",
             "bankd/changes/src",

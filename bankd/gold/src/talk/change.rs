@@ -14,8 +14,8 @@ use std::sync::Arc;
 
 use bank_core::command::Command;
 use bankd_ledger::access::right::Right;
+use bankd_query::Cell;
 use bankd_services::Services;
-use bankd_store::read::query::Cell;
 
 use super::query::{self, equal, find, of_object};
 use super::reply::Came;

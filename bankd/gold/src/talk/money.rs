@@ -11,8 +11,8 @@ use bank_core::model::{Account, ObjectType};
 use bank_core::refusal::Refusal;
 use bank_core::time::{Timestamp, Window};
 use bankd_ledger::access::right::Right;
+use bankd_query::Cell;
 use bankd_services::Services;
-use bankd_store::read::query::Cell;
 
 use super::query::{equal, find, of_object};
 use super::reply::{Came, element, escaped};

@@ -13,9 +13,9 @@ use std::sync::Arc;
 
 use bankd_ledger::access::right::Right;
 use bankd_ledger::view::{self, View};
+use bankd_query::{Found, LIMIT_MAX, Plan, Sight};
 use bankd_services::Services;
 use bankd_store as store;
-use bankd_store::read::query::{Found, LIMIT_MAX, Plan, Sight};
 use rusqlite::Connection;
 
 use super::request::{Call, Condition, Wanted, plain, unsupported};

@@ -4,7 +4,7 @@ use bank_api::text::{format_amount, format_rfc3339, format_scaled};
 use bank_api::v1::{QueryAnswer, QueryColumn, QueryQuery, QueryValue};
 use bank_core::directory::Bank;
 use bankd_ledger::access::right::Right;
-use bankd_store::read::query::{Cell, Column, Found, Kind, Mistake, Plan};
+use bankd_query::{Cell, Column, Found, Kind, Mistake, Plan};
 
 use super::call::{Call, Handled, ok};
 use super::view;

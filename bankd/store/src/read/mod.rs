@@ -5,7 +5,7 @@
 //! `statement`: movements; `liens`, `jobs` and `charges`: work; `monitor`: requests that strict
 //! mode would have rejected; `enforced`: a simulation of strict mode; `fallback`: jobs on another
 //! account; `report`: usage totals and counted snapshots; `explain`: the reasons of a transaction;
-//! `query`: the query language; `questions`: liens for partners; `journal` (with `newest`, latest first): history; `records`:
+//! `questions`: liens for partners; `journal` (with `newest`, latest first): history; `records`:
 //! exports; `sources`: collectors; `reconcile`: recorded usage compared with charges; `unmapped`:
 //! usage that waits for a project; `uses`: every use once; `attention`: alerts and targets;
 //! `status`: the daemon's own figures. Every function takes a connection and returns rows. None may
@@ -29,7 +29,6 @@ pub mod monitor;
 pub mod past;
 pub mod pods;
 pub mod quarantine;
-pub mod query;
 pub mod questions;
 pub mod quotes;
 pub mod reconcile;

@@ -1,7 +1,7 @@
 //! A message as a query: its objects, the attributes that it asks for, its conditions and options.
 
 use bank_core::kind::Records;
-use bankd_store::read::query::{
+use bankd_query::{
     Attribute, Kind, LIMIT_MAX, Object, Op, Question, Setting, Term, Text, objects_of_gold,
 };
 

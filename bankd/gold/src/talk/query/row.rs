@@ -3,7 +3,7 @@
 
 use bank_api::text::format_scaled;
 use bank_core::directory::Bank;
-use bankd_store::read::query::{Cell, Found, Kind};
+use bankd_query::{Cell, Found, Kind};
 
 use super::super::reply::{element, escaped};
 use super::question::Asked;

@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row, Rows, params_from_iter};
 
-use super::super::super::Error;
 use super::compile::{Statement, statement};
 use super::names::Sum;
 use super::plan::{Output, Plan};
 use super::{Found, GROUPS_MAX, Mistake};
+use bankd_store::Error;
 
 /// One value of an answer. A number is what its column's kind says.
 #[derive(Clone, Debug)]

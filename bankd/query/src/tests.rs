@@ -12,9 +12,9 @@ mod hostile;
 
 use super::catalogue::Seen;
 use super::*;
-use crate::bank::NewBank;
-use crate::{SqliteStore, open_reader};
 use bank_core::directory::Policy;
+use bankd_store::bank::NewBank;
+use bankd_store::{SqliteStore, open_reader};
 
 /// A bank whose rows are written as they are wanted: what a query says of them is what is tested.
 struct Bank {

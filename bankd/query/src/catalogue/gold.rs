@@ -5,7 +5,7 @@
 use super::{Attribute, Kind, Object, Seen};
 
 /// The views, in the order of the manual.
-pub(in super::super) const OBJECTS: &[Object] = &[
+pub(crate) const OBJECTS: &[Object] = &[
     USER,
     PROJECT,
     MACHINE,
