@@ -9,3 +9,4 @@ mod nodes;
 mod patroni;
 mod rounds;
 mod server;
+mod sums;
