@@ -2,6 +2,7 @@
 //! and delay.
 
 mod anywhere;
+mod doors;
 mod howto;
 mod link;
 mod log;
@@ -9,3 +10,4 @@ mod nodes;
 mod patroni;
 mod rounds;
 mod server;
+mod steps;
