@@ -1,6 +1,7 @@
 //! A bank on several machines: its log in `PostgreSQL`, nodes that follow and take over, and links that are cut, hang
 //! and delay.
 
+mod age;
 mod anywhere;
 mod doors;
 mod howto;

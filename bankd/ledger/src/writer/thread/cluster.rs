@@ -88,6 +88,7 @@ impl Thread {
             return RETRY;
         }
         let mut machine = StoreMachine::new(&mut self.store, replica.node.name());
+        let read = Instant::now();
         let followed = replica.node.follow(&mut machine);
         let newest = machine.is_changed;
         let cluster = Arc::clone(&replica.cluster);
@@ -102,7 +103,7 @@ impl Thread {
                     .ok()
                     .flatten()
                     .map_or(0, |place| place.position);
-                cluster.followed(position, &followed);
+                cluster.followed(position, read, &followed);
                 if followed.is_behind {
                     return Duration::ZERO;
                 }
@@ -129,6 +130,7 @@ impl Thread {
             return;
         };
         let mut machine = StoreMachine::new(&mut self.store, replica.node.name());
+        let taken = Instant::now();
         let lease = match replica.node.lead(&mut machine) {
             Ok(Some(lease)) => lease,
             Ok(None) => return,
@@ -150,7 +152,7 @@ impl Thread {
             .flatten()
             .map_or(0, |place| place.position);
         cluster.committed(position);
-        cluster.lead(&lease);
+        cluster.lead(&lease, taken);
         self.publish();
         if let Err(cause) = self.open_epoch() {
             tracing::error!(cause, "the first transaction of this writer failed");
