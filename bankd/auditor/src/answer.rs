@@ -7,6 +7,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use bank_api::auditor::{Trouble, Warning, text};
+use bank_api::cluster::{AGE_MS, POSITION};
 use bank_api::reason::bounded;
 use hyper::body::{Body, Bytes, Frame, SizeHint};
 use hyper::header::{ALLOW, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
@@ -100,8 +101,17 @@ fn made(status: StatusCode, media: Option<HeaderValue>, body: impl Into<Bytes>) 
 /// The answer of another node to records; none if it is busy, as AUDITOR's own answers to records never are.
 pub(super) fn passed(answer: Response<Bytes>) -> Option<Answer> {
     let (head, body) = answer.into_parts();
+    if head.status == StatusCode::SERVICE_UNAVAILABLE {
+        return None;
+    }
     let media = head.headers.get(CONTENT_TYPE).cloned();
-    (head.status != StatusCode::SERVICE_UNAVAILABLE).then(|| made(head.status, media, body))
+    let mut answer = made(head.status, media, body);
+    for name in [POSITION, AGE_MS] {
+        if let Some(value) = head.headers.get(name) {
+            answer.headers_mut().insert(name, value.clone());
+        }
+    }
+    Some(answer)
 }
 
 /// Done: 200 without a body.

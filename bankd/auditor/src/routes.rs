@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
+use bank_api::cluster::POSITION;
 use bankd_intake::auditor::Act;
 use bankd_ledger::clock::{self, Stopwatch};
+use bankd_services::position::Seen;
 use hyper::body::Incoming;
 use hyper::header::ACCEPT;
 use hyper::{HeaderMap, Method, Request};
@@ -29,7 +31,15 @@ pub(super) async fn answer(
     let request_id = clock::request_id();
     let method = request.method().clone();
     let path = request.uri().path().to_owned();
-    let answered = route(house, visitor, request, &request_id).await;
+    let is_read = matches!(method, Method::GET | Method::HEAD);
+    let before = Seen::now(&house.services.writer).filter(|_| is_read);
+    let mut answered = route(house, visitor, request, &request_id).await;
+    if let Ok(answer) = &mut answered
+        && !answer.headers().contains_key(POSITION)
+        && let Some(seen) = before.or_else(|| Seen::now(&house.services.writer))
+    {
+        seen.show(answer.headers_mut());
+    }
     let took = since.elapsed();
     let duration_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
     let how = match &answered {

@@ -6,6 +6,7 @@ use bank_api::cluster::{Passage, Passed};
 use bankd_intake::auditor::Act;
 use bankd_ledger::clock;
 use bankd_services::passage::{self, Answering};
+use bankd_services::position::Seen;
 use hyper::Response;
 use hyper::body::Bytes;
 use hyper::header::CONTENT_TYPE;
@@ -67,7 +68,10 @@ async fn taken(house: &House, passage: Passage, body: Bytes) -> Option<Response<
     let judged = writing
         .judge(is_json, Taken::passed(body.to_vec(), beyond))
         .await;
-    let (head, content) = judged.ok()?.into_parts();
+    let (mut head, content) = judged.ok()?.into_parts();
+    if let Some(seen) = Seen::now(&house.services.writer) {
+        seen.show(&mut head.headers);
+    }
     match content {
         Content::Whole(body) => Some(Response::from_parts(head, body.unwrap_or_default())),
         // No answer to records is a stream.

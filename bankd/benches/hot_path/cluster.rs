@@ -35,7 +35,11 @@ impl Nodes {
         };
         let log = postgresql::Server::start(place, programs, ANY_CORE)?;
         let data = place.copy_of(template, "n0")?;
-        let settings = |node: u64| log.node(&format!("n{node}"));
+        let settings = |node: u64| {
+            let [log, name, address] = log.node(&format!("n{node}"));
+            // One client asks as fast as it can.
+            [log, name, address, ("BANKD_LIMITS_RATE", "0".to_owned())]
+        };
         bankd(&data, "init", &settings(0))?;
         let copies = (1..=followers).map(|node| place.copy_of(&data, &format!("n{node}")));
         let copies: Vec<PathBuf> = copies.collect::<Result<_>>()?;

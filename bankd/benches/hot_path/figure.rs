@@ -35,6 +35,11 @@ impl Figure {
         Self(u128::from(nanos).saturating_mul(1000))
     }
 
+    /// Both together.
+    pub(crate) fn plus(self, other: Figure) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+
     /// Without its fraction.
     pub(crate) fn floor(self) -> u64 {
         u64::try_from(self.0 / ONE).unwrap_or(u64::MAX)

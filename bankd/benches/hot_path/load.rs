@@ -1,10 +1,10 @@
 //! The load: many keep-alive connections, each with one request under way. Requests are made and
 //! signed before the clock starts; an answer is read no further than status and length.
 
-use crate::document::{Spread, Step, document, step, without_durations};
+use crate::document::{Spread, Step, document, project, step, without_durations};
 use crate::figure::percentile;
 use crate::place::Options;
-use crate::seed::SCHEDULER;
+use crate::seed::{ADMIN, SCHEDULER};
 use anyhow::{Context, Result, bail};
 use bank_api::sign::{OutgoingRequest, SigningKey, sign_request};
 use bankd_ledger::clock::{self, Stopwatch};
@@ -29,6 +29,8 @@ enum Kind {
     Real,
     /// The same documents, [`IN_BATCH`] in each request.
     Batch,
+    /// Signed questions for the balance of a project.
+    Read,
 }
 
 /// Commands of one batch.
@@ -41,6 +43,7 @@ impl Kind {
             "unusable" => Kind::Unusable,
             "real" => Kind::Real,
             "batch" => Kind::Batch,
+            "read" => Kind::Read,
             _ => bail!("no such load: {word}"),
         })
     }
@@ -48,7 +51,7 @@ impl Kind {
     fn status(self) -> &'static [u8] {
         match self {
             Kind::Unusable => b"400",
-            Kind::Plain | Kind::Real | Kind::Batch => b"200",
+            Kind::Plain | Kind::Real | Kind::Batch | Kind::Read => b"200",
         }
     }
 
@@ -56,7 +59,7 @@ impl Kind {
     fn ending(self) -> &'static [u8] {
         match self {
             Kind::Batch => b"\"refused\":0}",
-            Kind::Plain | Kind::Unusable | Kind::Real => b"",
+            Kind::Plain | Kind::Unusable | Kind::Real | Kind::Read => b"",
         }
     }
 
@@ -123,7 +126,8 @@ fn requests(kind: Kind, options: &Options, count: u64) -> Result<Requests> {
         None
     } else {
         let folder = Path::new(options.text("data")?).join("keys");
-        let secret = keys::read_secret(&folder, SCHEDULER)?;
+        let own = if kind == Kind::Read { ADMIN } else { SCHEDULER };
+        let secret = keys::read_secret(&folder, own)?;
         Some(SigningKey::new(&secret))
     };
     let spread = Spread::parse(options.text("spread").unwrap_or("many"));
@@ -135,6 +139,10 @@ fn requests(kind: Kind, options: &Options, count: u64) -> Result<Requests> {
             Some(key) if kind == Kind::Batch => {
                 let body = batch((n..n.saturating_add(each)).map(step), spread);
                 signed(key, "/api/v1/batch", "application/json", &body)?
+            }
+            Some(key) if kind == Kind::Read => {
+                let project = project(spread.project_of(n));
+                question(key, &format!("/api/v1/balances?project={project}"))
             }
             Some(key) => {
                 let next = step(n);
@@ -186,6 +194,23 @@ pub(crate) fn signed(key: &SigningKey, target: &str, media: &str, body: &str) ->
         signed.signature,
     )?;
     Ok(text)
+}
+
+/// A question as a signed request.
+fn question(key: &SigningKey, target: &str) -> String {
+    let request = OutgoingRequest {
+        method: "GET",
+        target,
+        body: b"",
+        idempotency_key: None,
+        event_time: None,
+    };
+    let nonce = Uuid::new_v4().simple().to_string();
+    let signed = sign_request(key, ADMIN, &request, clock::auth_now_s(), &nonce);
+    format!(
+        "GET {target} HTTP/1.1\r\nHost: 127.0.0.1\r\nSignature-Input: {}\r\nSignature: {}\r\n\r\n",
+        signed.signature_input, signed.signature
+    )
 }
 
 /// Sends a range of the requests over all connections; whoever is free takes the next. Returns the

@@ -15,12 +15,13 @@
 //! | `size` | how much the database grows for a job of `e` |
 //! | `gold` | a reserve over the Gold gateway, against one over the scheduler's route, a connection each |
 //! | `cluster` | `e` with the log of a cluster in `PostgreSQL` on the same machine, and how long two followers take to contain what the writer has, at 1,000 commands/s |
+//! | `reads` | balances read at one node of a cluster, and at three nodes together |
 //! | `pages` | `e` beside 50 open pages, each of which is loaded again every 30 s, against `e` without them |
 //! | `liens` | a reserve on an account with 10,000 open liens, against one with 10 |
 //!
 //! Whatever serves runs on core 0 and whatever asks on core 1, each in a process of its own. Every
 //! round measures everything once; the figures are medians over the rounds. Options after `--`:
-//! `rounds=3 seconds=3 commands=40000 only=plain,h,l,c,e,half,batch,size,single,hot,liens,disk,script,gold,pages,pg,cluster`.
+//! `rounds=3 seconds=3 commands=40000 only=plain,h,l,c,e,half,batch,size,single,hot,liens,disk,script,gold,pages,pg,cluster,reads`.
 
 mod cluster;
 mod daemon;
@@ -70,6 +71,7 @@ fn part(name: &str, options: &Options) -> Result<()> {
         "load" => load::run(options),
         "script" => script::run(options),
         "gold" => gold::run(options),
+        "seed" => seed::make(Path::new(options.text("folder")?), spread, document::OPEN),
         "disk" => {
             let p50 = disk::fdatasync_p50(Path::new(options.text("folder")?))?;
             println!("p50_ns={p50}");
@@ -90,7 +92,8 @@ fn part(name: &str, options: &Options) -> Result<()> {
         "ledger" | "floor" => {
             let folder = Path::new(options.text("folder")?);
             let (done, taken) = if name == "ledger" {
-                product_ledger::run(folder, spread, batch, limit()?)?
+                let most = options.number("commands", u64::MAX)?;
+                product_ledger::run(folder, spread, batch, (limit()?, most))?
             } else {
                 plain_ledger::run(folder, spread, batch, limit()?)?
             };

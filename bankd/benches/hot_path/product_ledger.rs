@@ -22,12 +22,13 @@ struct Prepared {
     nonce: String,
 }
 
-/// Runs it for a time, `batch` commands in a commit; returns commands and the time they took.
+/// Runs it for a time, and for so many commands at most, `batch` of them in a commit; returns commands and the time they
+/// took.
 pub(crate) fn run(
     data: &Path,
     spread: Spread,
     batch: u64,
-    limit: Duration,
+    (limit, most): (Duration, u64),
 ) -> Result<(u64, Duration)> {
     let mut store = open(data)?;
     store.warm_up(u64::MAX)?;
@@ -37,7 +38,7 @@ pub(crate) fn run(
         ..Scope::default()
     };
     let (mut done, mut taken) = (0_u64, Duration::ZERO);
-    while taken < limit {
+    while taken < limit && done < most {
         let commands = (done..done.saturating_add(batch))
             .map(|n| prepare(n, spread))
             .collect::<Result<Vec<_>>>()?;

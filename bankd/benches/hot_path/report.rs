@@ -4,7 +4,7 @@ use crate::figure::{Figure, median};
 use std::collections::BTreeMap;
 
 /// The keys of the JSON line, in its order.
-const KEYS: [&str; 32] = [
+const KEYS: [&str; 36] = [
     "plain",
     "h",
     "l",
@@ -37,10 +37,14 @@ const KEYS: [&str; 32] = [
     "e_log",
     "log_over_e",
     "lag_p99_ms",
+    "reads_one",
+    "reads_three",
+    "three_over_one",
+    "processors",
 ];
 
 /// What is measured, how it is called for a person, and how many places are shown.
-const MEASURED: [(&str, &str, usize); 27] = [
+const MEASURED: [(&str, &str, usize); 30] = [
     ("plain", "axum's empty POST, 1/s", 0),
     ("h", "H  signature and document, no ledger, 1/s", 0),
     ("l", "L  the ledger in-process, 64 per commit, 1/s", 0),
@@ -58,6 +62,9 @@ const MEASURED: [(&str, &str, usize); 27] = [
         "a follower behind at 1,000/s, 99th percentile, ms",
         1,
     ),
+    ("reads_one", "balances read at one node of three, 1/s", 0),
+    ("reads_three", "the same at all three together, 1/s", 0),
+    ("processors", "processors of this machine", 0),
     ("reserve_few", "reserves beside 10 open liens, 1/s", 0),
     ("reserve_many", "reserves beside 10,000 open liens, 1/s", 0),
     ("commits_per_command", "commits per command in E", 4),
@@ -141,6 +148,13 @@ impl Figures {
             of("l").cost_us(),
             of("c").cost_us()
         );
+        if of("reads_one") != Figure::default() {
+            println!(
+                "three nodes together answer {:.2} times as many questions as one, on {} processors",
+                of("three_over_one"),
+                of("processors")
+            );
+        }
         for (key, at_least, gate) in GATES {
             // Left out by `only`.
             if of(key) == Figure::default() {
@@ -182,6 +196,7 @@ impl Figures {
             ("gold_over_nami", of("gold_p99_ms").over(of("nami_p99_ms"))),
             ("pages_over_alone", of("e_pages").over(of("e_alone"))),
             ("log_over_e", of("e_log").over(of("e"))),
+            ("three_over_one", of("reads_three").over(of("reads_one"))),
         ];
         found.extend(derived);
         found

@@ -22,6 +22,10 @@ const BATCH: u64 = 64;
 /// Open liens of an account where little happens.
 const FEW: u64 = 10;
 
+/// Connections of questions, and more of them in a second than a node answers on two processors.
+const READERS: u64 = 48;
+const READS_MAX: u64 = 30_000;
+
 /// Requests on one connection, for the latency.
 const SINGLE_FILE: u64 = 1500;
 
@@ -126,6 +130,9 @@ impl Bench<'_> {
         if self.wants("cluster") {
             self.in_cluster(figures)?;
         }
+        if self.wants("reads") {
+            self.reads(figures)?;
+        }
         if self.wants("pg") {
             postgresql::run(&self.place, self.seconds, figures)?;
         }
@@ -166,6 +173,46 @@ impl Bench<'_> {
             })?;
             figures.add("lag_p99_ms", Figure::ms(percentile(&lags, 99)));
         }
+        nodes.stop()
+    }
+
+    /// Questions to one node of a cluster, then to all three together, over as many connections. Nodes and load run where
+    /// the system places them: with fewer processors than programs, the nodes share them.
+    fn reads(&self, figures: &mut Figures) -> Result<()> {
+        let Some(nodes) = Nodes::start(&self.place, &self.many, 2)? else {
+            return Ok(());
+        };
+        let ask = |server: &Server, connections: u64| {
+            let load = Load {
+                kind: "read",
+                core: cluster::ANY_CORE,
+                count: READS_MAX * self.seconds,
+                warm: 500,
+                connections,
+                limit: Duration::from_secs(self.seconds),
+                ..Load::of(server, &nodes.data)
+            };
+            load.run().and_then(|report| rate(&report))
+        };
+        if let Some(one) = nodes.servers.last() {
+            figures.add("reads_one", ask(one, READERS)?);
+        }
+        let all = u64::try_from(nodes.servers.len())?;
+        let each = std::thread::scope(|scope| {
+            let asked = nodes.servers.iter();
+            let asked = asked.map(|server| scope.spawn(|| ask(server, READERS / all)));
+            let asked: Vec<_> = asked.collect();
+            let ended = asked.into_iter().map(|thread| {
+                let ended = thread.join();
+                ended.map_err(|_| anyhow!("a load of questions failed"))?
+            });
+            ended.collect::<Result<Vec<_>>>()
+        })?;
+        let together = each.into_iter().reduce(Figure::plus);
+        figures.add("reads_three", together.unwrap_or_default());
+        let processors = std::thread::available_parallelism()?;
+        let processors = u64::try_from(processors.get())?;
+        figures.add("processors", Figure::whole(processors));
         nodes.stop()
     }
 
@@ -384,6 +431,7 @@ impl Bench<'_> {
 /// A run of the load generator.
 struct Load<'a> {
     kind: &'a str,
+    core: &'a str,
     port: u16,
     data: &'a Path,
     spread: Spread,
@@ -400,6 +448,7 @@ impl<'a> Load<'a> {
     fn of(server: &Server, data: &'a Path) -> Self {
         Self {
             kind: "real",
+            core: LOAD_CORE,
             port: server.port,
             data,
             spread: Spread::Many,
@@ -425,7 +474,7 @@ impl<'a> Load<'a> {
             ("per_s", self.per_s.to_string()),
             ("limit_s", self.limit.as_secs().to_string()),
         ];
-        run_part(LOAD_CORE, "load", &options)
+        run_part(self.core, "load", &options)
     }
 }
 

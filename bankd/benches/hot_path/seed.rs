@@ -33,10 +33,16 @@ const BATCH: usize = 1000;
 /// Makes the bank of a spread, with its open liens; returns its data directory.
 pub(crate) fn template(place: &Place, spread: Spread, open_liens: u64) -> Result<PathBuf> {
     let data = place.folder(&format!("template-{}-{open_liens}", spread.word()))?;
+    make(&data, spread, open_liens)?;
+    Ok(data)
+}
+
+/// The same in a folder.
+pub(crate) fn make(data: &Path, spread: Spread, open_liens: u64) -> Result<()> {
     let init = process::Command::new(BANKD)
         .arg("init")
         .arg("--data")
-        .arg(&data)
+        .arg(data)
         .output()
         .context("bankd init")?;
     if !init.status.success() {
@@ -45,7 +51,7 @@ pub(crate) fn template(place: &Place, spread: Spread, open_liens: u64) -> Result
     // Of letters and digits, so that the Gold gateway takes it too.
     let (_, secret) = keys::hmac64::new_secret()?;
     keys::write_secret(&data.join("keys"), SCHEDULER, &secret)?;
-    let mut store = open(&data)?;
+    let mut store = open(data)?;
     let now = SystemClock::default().now();
     fill(&mut store, &reference(), now)?;
     fill(&mut store, &deposits(now), now)?;
@@ -56,7 +62,7 @@ pub(crate) fn template(place: &Place, spread: Spread, open_liens: u64) -> Result
     let liens = jobs.map(|step| Ok(made(step, spread)?.command));
     fill(&mut store, &liens.collect::<Result<Vec<_>>>()?, now)?;
     store.checkpoint()?;
-    Ok(data)
+    Ok(())
 }
 
 /// Opens a data directory's ledger with the default settings.

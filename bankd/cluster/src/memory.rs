@@ -15,8 +15,8 @@ use std::time::Duration;
 use self::shared::{Fault, Shared};
 use crate::log::{self, Appended, Entry, Lease, Log, LogError, NodeRow};
 
-/// How many of a thousand calls have which fault. A call has at most one.
-#[derive(Clone, Copy, Debug, Default)]
+/// How many of a thousand calls have which fault, or how many calls had it. A call has at most one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Faults {
     /// Nothing is sent: `Away`.
     pub away: u32,
@@ -30,6 +30,8 @@ pub struct Faults {
     pub late: u32,
     /// The change is made, and the same statement arrives once more later.
     pub twice: u32,
+    /// A standby becomes the primary before the call, as by [`MemoryLog::fail_over`]. The call may have another fault.
+    pub fail_over: u32,
 }
 
 impl Faults {
@@ -42,6 +44,7 @@ impl Faults {
             weak: count,
             late: count,
             twice: count,
+            fail_over: count,
         }
     }
 }
@@ -49,7 +52,19 @@ impl Faults {
 /// One connection to the log in memory. [`MemoryLog::handle`] makes one for another node.
 pub struct MemoryLog {
     shared: Arc<Mutex<Shared>>,
-    cut: bool,
+    /// Calls until the connection is cut; none if it is not going to be.
+    left: Option<u32>,
+}
+
+/// What happened to a log and its entries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Met {
+    /// Calls that had each fault.
+    pub faults: Faults,
+    /// Entries that were visible, not durable, and vanished.
+    pub vanished: usize,
+    /// Reads that ended with an entry that was not durable.
+    pub exposed: usize,
 }
 
 impl MemoryLog {
@@ -64,11 +79,12 @@ impl MemoryLog {
             secret: Vec::new(),
             now: 0,
             faults,
+            met: Met::default(),
             chance: seed,
         };
         MemoryLog {
             shared: Arc::new(Mutex::new(shared)),
-            cut: false,
+            left: None,
         }
     }
 
@@ -77,13 +93,25 @@ impl MemoryLog {
     pub fn handle(&self) -> MemoryLog {
         MemoryLog {
             shared: Arc::clone(&self.shared),
-            cut: false,
+            left: None,
         }
     }
 
     /// Cuts the connection of this handle, or restores it: all its calls are `Away` meanwhile.
     pub fn cut(&mut self, cut: bool) {
-        self.cut = cut;
+        self.left = cut.then_some(0);
+    }
+
+    /// Cuts the connection of this handle after so many further calls, as the end of its process does.
+    pub fn cut_after(&mut self, calls: u32) {
+        self.left = Some(calls);
+    }
+
+    /// Whether the call that begins now finds the connection cut.
+    fn is_cut(&mut self) -> bool {
+        let is_cut = self.left == Some(0);
+        self.left = self.left.map(|left| left.saturating_sub(1));
+        is_cut
     }
 
     /// Replaces the faults, for all nodes.
@@ -108,10 +136,12 @@ impl MemoryLog {
 
     /// A standby becomes the primary: entries that are not durable vanish, and delayed statements are lost.
     pub fn fail_over(&self) {
-        let mut shared = self.lock();
-        let durable = shared.durable;
-        shared.entries.retain(|position, _| *position <= durable);
-        shared.late.clear();
+        self.lock().fail_over();
+    }
+
+    /// What happened so far.
+    pub fn met(&self) -> Met {
+        self.lock().met
     }
 
     /// All visible entries.
@@ -129,19 +159,21 @@ impl MemoryLog {
     }
 
     /// The log for a call that reads.
-    fn reading(&self) -> Result<MutexGuard<'_, Shared>, LogError> {
+    fn reading(&mut self) -> Result<MutexGuard<'_, Shared>, LogError> {
+        let is_cut = self.is_cut();
         let mut shared = self.lock();
-        if self.cut || shared.fault() == Fault::Away {
+        if is_cut || shared.fault() == Fault::Away {
             return Err(away());
         }
         Ok(shared)
     }
 
     /// Makes a change that is not an append.
-    fn writing<T>(&self, change: impl FnOnce(&mut Shared) -> T) -> Result<T, LogError> {
+    fn writing<T>(&mut self, change: impl FnOnce(&mut Shared) -> T) -> Result<T, LogError> {
+        let is_cut = self.is_cut();
         let mut shared = self.lock();
         match shared.fault() {
-            _ if self.cut => Err(away()),
+            _ if is_cut => Err(away()),
             Fault::Away => Err(away()),
             Fault::Lost | Fault::Late => Err(unknown()),
             Fault::Kept | Fault::Weak => {
@@ -169,10 +201,11 @@ fn age(now: u64, seen: u64) -> i64 {
 impl Log for MemoryLog {
     fn append(&mut self, entry: &Entry) -> Result<Appended, LogError> {
         log::check(entry)?;
+        let is_cut = self.is_cut();
         let mut shared = self.lock();
         let fault = shared.fault();
         match fault {
-            _ if self.cut => return Err(away()),
+            _ if is_cut => return Err(away()),
             Fault::Away => return Err(away()),
             Fault::Lost => return Err(unknown()),
             Fault::Late => {
@@ -198,8 +231,8 @@ impl Log for MemoryLog {
     }
 
     fn read(&mut self, from: i64, bytes: usize) -> Result<Vec<Entry>, LogError> {
-        let shared = self.reading()?;
-        let mut all = Vec::new();
+        let mut shared = self.reading()?;
+        let mut all: Vec<Entry> = Vec::new();
         let mut total = 0_usize;
         for (position, entry) in shared.entries.range(from..) {
             if all.is_empty() && *position != from {
@@ -211,6 +244,10 @@ impl Log for MemoryLog {
             total = total.saturating_add(entry.body.len());
             all.push(entry.clone());
         }
+        let is_exposed = all
+            .last()
+            .is_some_and(|last| last.position > shared.durable);
+        shared.met.exposed += usize::from(is_exposed);
         Ok(all)
     }
 

@@ -71,8 +71,8 @@ pub struct Followed {
     pub applied: usize,
     /// Whether there may be more to apply at once.
     pub is_behind: bool,
-    /// Whether the machine contains every entry that was visible.
-    pub is_at_end: bool,
+    /// The last entry of the log when it was read; none if there may have been more.
+    pub end: Option<i64>,
     /// The lease as it is; none if nobody ever took it.
     pub lease: Option<Lease>,
 }
@@ -136,11 +136,13 @@ impl<L: Log> Node<L> {
             return Ok(Followed {
                 applied: 0,
                 is_behind: false,
-                is_at_end: true,
+                end: Some(here.position),
                 lease,
             });
         };
         let last = last.position;
+        let bytes = entries.iter().map(|entry| entry.body.len());
+        let is_whole = bytes.sum::<usize>() < READ_BYTES;
         let mut applied = 0;
         for entry in &entries {
             if entry.position == last && durable < last {
@@ -153,7 +155,7 @@ impl<L: Log> Node<L> {
             applied,
             // The last one may be applied when the writer published it, the others were read at once.
             is_behind: applied > 1,
-            is_at_end: applied == entries.len() && applied <= 1,
+            end: is_whole.then_some(last),
             lease,
         })
     }

@@ -16,8 +16,14 @@ const WRITER: Duration = Duration::from_millis(600);
 /// Longest wait until this node contains the command.
 const CATCH_UP: Duration = Duration::from_millis(200);
 
-/// Has the writer of the cluster answer a request.
+/// Has the writer of the cluster answer a request; a failure without its answer.
 pub(super) async fn pass(services: &Services, request: &Verified) -> Content {
+    let busy = |text: String| Content::failure(error::row_or_internal("busy").gold, text);
+    ask(services, request).await.unwrap_or_else(busy)
+}
+
+/// The answer of the writer of the cluster, or why there is none.
+pub(super) async fn ask(services: &Services, request: &Verified) -> Result<Content, String> {
     let peer = &request.peer;
     let caller = Passed::Gold {
         peer: peer.name.clone(),
@@ -33,18 +39,14 @@ pub(super) async fn pass(services: &Services, request: &Verified) -> Content {
         headers: Vec::new(),
         body: &request.body,
     };
-    let busy = |text: String| Content::failure(error::row_or_internal("busy").gold, text);
-    match passage::pass(&services.writer, call, WRITER, CATCH_UP).await {
-        Ok(response) if response.status().is_success() => {
-            let answer = GoldAnswer::read(response.body());
-            answer.map_or_else(
-                || busy("the writer of the cluster has another version".to_owned()),
-                content,
-            )
-        }
-        Ok(_) => busy("the writer of the cluster does not accept the key of this peer".to_owned()),
-        Err(text) => busy(text),
+    let response = passage::pass(&services.writer, call, WRITER, CATCH_UP).await?;
+    if !response.status().is_success() {
+        return Err("the writer of the cluster does not accept the key of this peer".to_owned());
     }
+    let answer = GoldAnswer::read(response.body());
+    answer
+        .map(content)
+        .ok_or_else(|| "the writer of the cluster has another version".to_owned())
 }
 
 fn content(answer: GoldAnswer) -> Content {

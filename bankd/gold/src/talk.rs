@@ -31,6 +31,7 @@ use bankd_ledger::refused;
 use bankd_ledger::view::View;
 use bankd_ledger::writer::{Caller, IdempotencyKey, Reply, Submission, SubmitError};
 use bankd_services::Services;
+use bankd_services::position::Seen;
 use bankd_store::read::ReadError;
 
 use super::{Content, Verified, passed};
@@ -44,10 +45,20 @@ pub async fn answer(services: &Arc<Services>, request: &Verified) -> Content {
     let done = match read(&request.body) {
         Ok(read) => {
             call = read;
-            if !services.writer.is_writing() && !only_reads(&call) {
+            let is_read = only_reads(&call);
+            if !services.writer.is_writing() && !is_read {
                 return passed::pass(services, request).await;
             }
-            act(services, request, &call, &request_id).await
+            let old = Seen::now(&services.writer).and_then(|seen| seen.notice());
+            let old = old.filter(|_| is_read);
+            // The protocol has no place for the age of an answer, so that of the writer is better than an old one.
+            if old.is_some()
+                && let Ok(content) = passed::ask(services, request).await
+            {
+                return content;
+            }
+            let done = act(services, request, &call, &request_id).await;
+            done.map(|content| noted(content, old))
         }
         Err(fault) => Err(fault),
     };
@@ -70,6 +81,15 @@ pub async fn answer(services: &Arc<Services>, request: &Verified) -> Content {
 fn read(body: &[u8]) -> Result<Call, Fault> {
     let text = std::str::from_utf8(body).map_err(|_| Fault::new("bad_document", "not UTF-8"))?;
     Call::of(&xml::parse(&repair::repaired(text))?)
+}
+
+/// An answer with a notice in its message.
+fn noted(mut content: Content, notice: Option<String>) -> Content {
+    content.message = match (content.message, notice) {
+        (Some(message), Some(notice)) => Some(format!("{message} ({notice})")),
+        (message, notice) => message.or(notice),
+    };
+    content
 }
 
 /// Whether a follower of a cluster answers a request itself.

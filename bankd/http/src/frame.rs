@@ -23,6 +23,7 @@ use bankd_ledger::clock::{self, Stopwatch};
 use bankd_ledger::writer::Caller;
 use bankd_services::Services;
 use bankd_services::limits::{Limit, Over, UnderWay};
+use bankd_services::position::Seen;
 use tokio::sync::Semaphore;
 
 use super::answer::{line_answer, respond};
@@ -31,7 +32,7 @@ use super::error::{self, Failure};
 use super::forward;
 use super::log;
 use super::passage::{self, PassedCaller};
-use super::position::{self, Seen};
+use super::position;
 use super::view_as;
 
 /// Maximum time for the arrival of a body.
@@ -169,7 +170,7 @@ async fn handled(
         ),
     };
     if let Some(seen) = before.or_else(|| Seen::now(&services.writer)) {
-        seen.show(&mut response);
+        seen.show(response.headers_mut());
     }
     response
 }

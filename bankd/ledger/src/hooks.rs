@@ -5,7 +5,7 @@
 //! the count-th time.
 
 /// A kill point. The names in use: `decided appended committed replied record_written
-/// record_synced`, `report_made report_kept` around the commit of a report, `notice_tried notice_kept` around
+/// record_synced`, `logged` between the entry of a command in the log of a cluster and the commit of its writer, `report_made report_kept` around the commit of a report, `notice_tried notice_kept` around
 /// the commit of the outcome of a notice, `follow_preparing follow_prepared` around the commit of the first
 /// list of files beside a followed one, `follow_taking follow_taken` around the commit of its records,
 /// `portion` after a portion of an intake is written, before its commit, `opening` after each step of an

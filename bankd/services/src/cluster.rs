@@ -43,7 +43,7 @@ pub(super) fn replica(
     let (name, address) = (&settings.node, &settings.address);
     let node = Node::new(log()?, name, address, settings.lease(), clock::real_us);
     let (wake, woken) = sync_channel(1);
-    let cluster = Arc::new(Cluster::new(name, address, wake));
+    let cluster = Arc::new(Cluster::new(name, address, settings.lease(), wake));
     Keeper::start(log()?, &cluster, woken).context("cannot keep a lease")?;
     let on_lead = move |store: &mut SqliteStore, now| {
         store.move_sinks()?;

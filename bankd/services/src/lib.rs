@@ -13,6 +13,7 @@ pub mod limits;
 pub mod links;
 mod meets;
 pub mod passage;
+pub mod position;
 pub mod requests;
 pub mod sessions;
 pub mod settings;

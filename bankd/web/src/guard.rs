@@ -12,6 +12,7 @@ use axum::http::{HeaderName, HeaderValue, Method, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use bankd_config::is_loopback;
+use bankd_services::position::Seen;
 use bankd_services::sessions::WebSession;
 use tower_http::catch_panic::CatchPanicLayer;
 
@@ -54,6 +55,8 @@ pub(crate) fn router(web: Arc<Web>) -> Router {
 /// The layer around every request.
 async fn frame(State(web): State<Arc<Web>>, request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
+    let is_read = [Method::GET, Method::HEAD].contains(&parts.method);
+    let before = Seen::now(&web.services.writer).filter(|_| is_read);
     let failed = match admitted(&web, &parts) {
         Ok(()) => whole(body, web.services.web.body_limit).await,
         Err(failed) => Err(failed),
@@ -68,7 +71,11 @@ async fn frame(State(web): State<Arc<Web>>, request: Request, next: Next) -> Res
         }
         Err(failed) => failed.into_response(),
     };
-    secured(dressed(response, None), &web.services.web.embed_sites)
+    let mut response = secured(dressed(response, None), &web.services.web.embed_sites);
+    if let Some(seen) = before.or_else(|| Seen::now(&web.services.writer)) {
+        seen.show(response.headers_mut());
+    }
+    response
 }
 
 /// Whether a request is for this site, and a form from it.

@@ -63,6 +63,11 @@ fn page(
                 a href=(visit.path) { "Show the present" }
             }
         }
+        @if let Some(notice) = visit.seen.and_then(|seen| seen.notice()) {
+            div .past role="status" {
+                strong { "Old data: " } (notice) ". Other nodes can show newer amounts."
+            }
+        }
         // Before the content: the link that skips to it skips this too.
         @if !trail.is_empty() {
             nav .trail aria-label="Breadcrumb" {

@@ -9,6 +9,7 @@ use bank_api::text::{format_rfc3339, parse_rfc3339};
 use bankd_http::auth::{SignedIn, roles_of};
 use bankd_ledger::access::right::Right;
 use bankd_ledger::access::{Person, Role, Roles};
+use bankd_services::position::Seen;
 use bankd_services::sessions::WebSession;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -41,6 +42,8 @@ pub(crate) struct Visit {
     pub(crate) query: Fields,
     /// The fields of a form that was sent.
     pub(crate) form: Fields,
+    /// How new the data of the page are at least; none for a bank on a single machine.
+    pub(crate) seen: Option<Seen>,
     api: Api,
 }
 
@@ -67,6 +70,7 @@ impl Visit {
             path: parts.uri.path().to_owned(),
             query: query.map(|query| query.0).unwrap_or_default(),
             form: Fields::new(),
+            seen: Seen::now(writer),
         }
     }
 

@@ -1,46 +1,12 @@
 //! Commands at a node that does not write: done once by the writer, journalled with the caller, and in the next answer of
 //! the same node.
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
-
-use super::nodes::{Cluster, all_agree, nodes_of, prove};
+use super::doors::{gold_charge, listener, nodes_with_doors, record, sent_record};
+use super::nodes::{Cluster, all_agree, prove};
 use crate::harness::{
-    Address, Bank, Dialect, Documents, Request, Response, Setup, Signing, T0, exchange, summary,
-    until,
+    Address, Bank, Dialect, Documents, Request, Response, Signing, exchange, summary, until,
 };
 use crate::web::browser::Browser;
-
-/// The key of the Gold peer.
-const GOLD: &str = "sss";
-
-/// Three nodes with every listener.
-fn cluster() -> Option<Cluster> {
-    Cluster::of(|log| {
-        let first = Setup::new()
-            .toml("\n[gold.peer.maui]\naddresses = [\"127.0.0.1\"]\n")
-            .start();
-        let secret = first.folder().join("maui.key");
-        fs::write(&secret, GOLD).unwrap();
-        fs::set_permissions(&secret, fs::Permissions::from_mode(0o600)).unwrap();
-        let key = ["key", "add", "maui", "--gold", "--machine", "colony"];
-        first.bank_ok(&[&key[..], &["--secret-file", secret.to_str().unwrap()]].concat());
-        let more = [
-            ("BANKD_WEB_LISTEN", "127.0.0.1:0"),
-            ("BANKD_GOLD_LISTEN", "127.0.0.1:0"),
-            ("BANKD_AUDITOR_LISTEN", "127.0.0.1:0"),
-        ];
-        nodes_of(first, &vec![log.to_owned(); 3], &more)
-    })
-}
-
-/// The first line of a node's output for a listener, without its scheme.
-fn listener(bank: &Bank, name: &str) -> String {
-    let start = format!("listening {name} ");
-    let mut lines = bank.further_output().iter();
-    let address = lines.find_map(|line| line.strip_prefix(&start)).unwrap();
-    address.rsplit('/').next().unwrap().to_owned()
-}
 
 fn position(response: &Response) -> i64 {
     let field = response.header("bank-position");
@@ -67,7 +33,7 @@ fn newest(bank: &Bank, count: usize) -> Vec<Vec<String>> {
 
 #[test]
 fn every_listener_of_a_follower_accepts_commands() {
-    let Some(mut cluster) = cluster() else {
+    let Some(mut cluster) = Cluster::of(|log| nodes_with_doors(&vec![log.to_owned(); 3])) else {
         return;
     };
     let writer = cluster.writer(None);
@@ -117,14 +83,7 @@ fn every_listener_of_a_follower_accepts_commands() {
         (root.get(own, "/sessions").status == 200).then_some(())
     });
     // Gold.
-    let body = format!(
-        "<Body actor=\"root\"><Request action=\"Charge\" actor=\"root\"><Object>Job</Object><Data>\
-         <Job><JobId>j1</JobId><UserId>amy</UserId><ProjectId>chemistry</ProjectId><MachineName>\
-         colony</MachineName><Processors>2</Processors><WallDuration>10</WallDuration><StartTime>{}\
-         </StartTime><EndTime>{T0}</EndTime><Type>job</Type></Job></Data></Request></Body>",
-        T0 - 10
-    );
-    let message = Dialect::Maui.message(GOLD, &body);
+    let message = gold_charge("j1");
     for _ in 0..2 {
         let answer = Dialect::Maui.ask(&follower.gold(), &message).unwrap();
         let said = summary(&answer);
@@ -133,26 +92,17 @@ fn every_listener_of_a_follower_accepts_commands() {
     assert_eq!(follower.figures("chemistry").0, 100_008, "20 credits, once");
     assert_eq!(newest(follower, 1)[0][..2], ["gold", "maui"]);
     // AUDITOR.
-    let record = "{\"record_id\":\"r1\",\"meta\":{\"site_id\":[\"colony\"],\"group_id\":\
-        [\"physics\"],\"user_id\":[\"ops\"]},\"components\":[{\"name\":\"Cores\",\"amount\":1,\
-        \"scores\":[]}],\"start_time\":\"2025-12-31T23:00:00Z\",\"stop_time\":\
-        \"2025-12-31T23:10:00Z\"}";
     let collector = Address::Tcp(listener(follower, "auditor"));
-    let send = |body: &str| {
-        let request = Request {
-            method: "POST",
-            target: "/record".to_owned(),
-            headers: Vec::new(),
-            body: body.as_bytes().to_vec(),
-        };
-        let request = request.header("Content-Type", "application/json");
-        exchange(&collector, &request).unwrap()
-    };
-    assert_eq!(send(record).status, 200);
+    let send = |request: &Request| exchange(&collector, request).unwrap();
+    assert_eq!(send(&record("r1")).status, 200);
     let known = exchange(&collector, &Request::get("/record/r1")).unwrap();
     assert_eq!(known.status, 200, "read at once: {}", known.text());
-    assert_eq!(send(record).text(), "RECORD_EXISTS", "as AUDITOR answers");
-    assert_eq!(send("{}").status, 400);
+    assert_eq!(
+        send(&record("r1")).text(),
+        "RECORD_EXISTS",
+        "as AUDITOR answers"
+    );
+    assert_eq!(send(&sent_record("{}")).status, 400);
     let kept = follower.json(&["quarantine", "ls"]);
     assert_eq!(kept["items"].as_array().unwrap().len(), 1, "{kept}");
     let written = follower.transactions() - before;

@@ -7,9 +7,9 @@ use bankd_cluster::{
     settle,
 };
 
-use super::server::{Link, PASSWORD, Server, programs};
+use super::server::{PASSWORD, Server};
 use crate::auditor::authority::Authority;
-use crate::harness::skip;
+use crate::harness::{Link, postgresql, skip};
 
 const TTL: Duration = Duration::from_millis(600);
 
@@ -26,7 +26,7 @@ fn entry(position: i64, batch: u8) -> Entry {
 }
 
 fn server(test: &str) -> Option<Server> {
-    let programs = programs();
+    let programs = postgresql();
     if programs.is_none() {
         skip(test, "no PostgreSQL server");
     }
@@ -266,10 +266,10 @@ fn a_hanging_link_ends_within_seconds() {
     let Some(server) = server("a_hanging_link_ends_within_seconds") else {
         return;
     };
-    let link = Link::to(server.port);
-    let mut log = created(link.port);
+    let link = Link::to(&format!("127.0.0.1:{}", server.port));
+    let mut log = created(link.address().port());
     assert_eq!(log.append(&entry(1, 1)), Ok(Appended::Done));
-    link.hang(true);
+    link.hang();
     let since = Instant::now();
     let unknown = log.append(&entry(2, 2)).unwrap_err();
     assert!(matches!(unknown, LogError::Unknown(_)), "{unknown:?}");
@@ -281,7 +281,9 @@ fn a_hanging_link_ends_within_seconds() {
         since.elapsed()
     );
     text(&away);
-    link.hang(false);
+    // What the link held back is lost with its connections.
+    link.cut();
+    link.heal();
     assert_eq!(settle(&mut log, &entry(2, 2)), Ok(Settled::Absent));
     assert_eq!(log.append(&entry(2, 2)), Ok(Appended::Done));
 }

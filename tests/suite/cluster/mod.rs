@@ -1,7 +1,9 @@
 //! A bank on several machines: its log in `PostgreSQL`, nodes that follow and take over, and links that are cut, hang
 //! and delay.
 
+mod age;
 mod anywhere;
+mod doors;
 mod howto;
 mod link;
 mod log;
@@ -9,4 +11,5 @@ mod nodes;
 mod patroni;
 mod rounds;
 mod server;
+mod steps;
 mod sums;

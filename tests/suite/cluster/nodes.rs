@@ -1,16 +1,27 @@
 //! Three daemons over one log: what one writes the others contain, and another takes over when it is gone.
 
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::server::{PASSWORD, Server, programs as server_programs};
+use super::server::{PASSWORD, Server};
 use crate::harness::{
-    Bank, Documents, Ran, Request, SECRET, Setup, Signing, free_port, programs, skip, until, verify,
+    Bank, Documents, Ran, Request, SECRET, Setup, Signing, free_port, postgresql, programs, skip,
+    until, verify,
 };
 
 /// Three nodes; the server of the log goes last.
 pub(super) struct Cluster {
     pub(super) nodes: Vec<Bank>,
     pub(super) server: Server,
+}
+
+/// Ends what runs beside a test, also when the test fails.
+pub(super) struct Ending<'a>(pub(super) &'a AtomicBool);
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
 }
 
 /// What the settings of a node are.
@@ -55,14 +66,17 @@ pub(super) fn nodes(log: &str, count: usize) -> Vec<Bank> {
     nodes_of(Setup::new().start(), &vec![log.to_owned(); count], &[])
 }
 
+/// A listener on a port of its own, which stays the same when a node is started again.
+pub(super) const FREE: &str = "127.0.0.1:free";
+
 /// Makes a running bank the first of several nodes with further settings, one node for each way to the log, all running.
 pub(super) fn nodes_of(mut first: Bank, logs: &[String], more: &[(&str, &str)]) -> Vec<Bank> {
     let settings = |number: usize| {
         let mut all = settings(&logs[number], number, free_port());
-        all.extend(
-            more.iter()
-                .map(|(name, value)| (name.to_string(), value.to_string())),
-        );
+        all.extend(more.iter().map(|(name, value)| {
+            let port = free_port().to_string();
+            ((*name).to_owned(), value.replace("free", &port))
+        }));
         all
     };
     first.stop();
@@ -107,7 +121,7 @@ impl Cluster {
 
     /// A cluster of the nodes that a function makes over a log.
     pub(super) fn of(make: impl FnOnce(&str) -> Vec<Bank>) -> Option<Self> {
-        let Some(found) = server_programs() else {
+        let Some(found) = postgresql() else {
             skip("postgresql", "no server of PostgreSQL");
             return None;
         };

@@ -5,6 +5,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use super::nodes::Ending;
 use crate::harness::{Link, Patroni, until};
 
 /// Rows that are written before the leader is killed, and after.
@@ -31,15 +32,6 @@ fn write(connection: &str, acknowledged: &std::sync::Mutex<Vec<Instant>>, ended:
             acknowledged.lock().unwrap().push(Instant::now());
             next += 1;
         }
-    }
-}
-
-/// Ends the writer, also when the test fails.
-struct Ending<'a>(&'a AtomicBool);
-
-impl Drop for Ending<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Release);
     }
 }
 

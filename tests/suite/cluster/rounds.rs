@@ -1,13 +1,15 @@
-//! Rounds of faults under load: three daemons, a `PostgreSQL` that fails over. `BANK_CLUSTER_ROUNDS=200` runs more of
-//! them than the gate does. What is counted is printed.
+//! Rounds of faults under load over every listener: three daemons, a `PostgreSQL` that fails over.
+//! `BANK_CLUSTER_ROUNDS=200` runs more of them than the gate does, and `BANK_CLUSTER_FAULTS="writer killed"` those of
+//! these names only, separated by commas. Counts and times without an answer are printed.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use super::nodes::{all_agree, nodes_of, prove, writer};
+use super::doors::{DOORS, Doors, nodes_with_doors};
+use super::nodes::{Ending, all_agree, prove, writer};
 use crate::harness::{
-    Address, Bank, Documents, Link, Patroni, Request, Setup, Signing, exchange, pause, until,
+    Address, Bank, Documents, Link, Patroni, Request, Signing, exchange, pause, until,
 };
 
 /// How long a fault lasts.
@@ -66,7 +68,7 @@ impl Ground {
         let links: Vec<[Link; 2]> = (0..3).map(|_| pair()).collect();
         let ports = |pair: &[Link; 2]| [0, 1].map(|at| pair[at].address().port());
         let logs = links.iter().map(|pair| Patroni::connection_by(ports(pair)));
-        let nodes = nodes_of(Setup::new().start(), &logs.collect::<Vec<_>>(), &[]);
+        let nodes = nodes_with_doors(&logs.collect::<Vec<_>>());
         writer(&nodes, None);
         Some(Self {
             nodes,
@@ -142,25 +144,70 @@ const FAULTS: [Fault; 10] = [
     }),
 ];
 
+/// The faults that take turns.
+fn faults() -> Vec<&'static Fault> {
+    let named = std::env::var_os("BANK_CLUSTER_FAULTS").unwrap_or_default();
+    let named = named.to_str().expect("BANK_CLUSTER_FAULTS is UTF-8");
+    let named: Vec<&str> = named.split(',').map(str::trim).collect();
+    for name in named.iter().filter(|name| !name.is_empty()) {
+        let known = FAULTS.map(|(name, _)| name);
+        assert!(
+            known.contains(name),
+            "no fault {name:?}; there are {known:?}"
+        );
+    }
+    let is_asked = |(name, _): &&Fault| named == [""] || named.contains(name);
+    FAULTS.iter().filter(is_asked).collect()
+}
+
+/// How many rounds; each fault once where nothing is set.
+fn rounds(faults: usize) -> usize {
+    let Some(text) = std::env::var_os("BANK_CLUSTER_ROUNDS") else {
+        return faults;
+    };
+    let number = text.to_str().and_then(|text| text.parse().ok());
+    number.expect("BANK_CLUSTER_ROUNDS is a number")
+}
+
+/// Prints the times without an answer of each fault.
+fn report(faults: &[&Fault], gaps: &mut [Vec<Duration>]) {
+    for ((name, _), gaps) in faults.iter().zip(gaps) {
+        gaps.sort();
+        if let (Some(median), Some(worst)) = (gaps.get(gaps.len() / 2), gaps.last()) {
+            println!(
+                "{name}: {} rounds, time without an answer {} ms at the median, {} ms at most",
+                gaps.len(),
+                median.as_millis(),
+                worst.as_millis()
+            );
+        }
+    }
+}
+
 #[test]
 fn rounds_of_faults_lose_nothing_and_double_nothing() {
+    let faults = faults();
+    let rounds = rounds(faults.len());
     let Some(mut ground) = Ground::start() else {
         return;
     };
-    let rounds = std::env::var_os("BANK_CLUSTER_ROUNDS");
-    let rounds = rounds
-        .and_then(|text| text.to_str()?.parse().ok())
-        .unwrap_or(FAULTS.len());
     let addresses: Vec<String> = ground.nodes.iter().map(Bank::tcp).collect();
+    let doors = Doors::of(&ground.nodes);
     let (ends, seen) = (AtomicBool::new(false), Mutex::new(Seen::default()));
-    let mut gaps = vec![Vec::new(); FAULTS.len()];
+    let writes = AtomicUsize::new(0);
+    let mut gaps = vec![Vec::new(); faults.len()];
     std::thread::scope(|scope| {
+        let ending = Ending(&ends);
         scope.spawn(|| load(&addresses, &ends, &seen));
-        for (fault, (_, happens)) in (0..FAULTS.len())
-            .cycle()
-            .zip(FAULTS.iter().cycle())
-            .take(rounds)
-        {
+        for door in DOORS {
+            let (doors, writes, ends) = (&doors, &writes, &ends);
+            scope.spawn(move || doors.load(door, writes, ends));
+        }
+        for round in 0..rounds {
+            let fault = round % faults.len();
+            let (_, happens) = faults[fault];
+            let now = writer(&ground.nodes, None);
+            writes.store(now, Ordering::Release);
             pause(LOAD);
             seen.lock().unwrap().gaps.clear();
             let now = writer(&ground.nodes, None);
@@ -173,19 +220,9 @@ fn rounds_of_faults_lose_nothing_and_double_nothing() {
             let longest = seen.lock().unwrap().gaps.iter().max().copied();
             gaps[fault].push(longest.unwrap_or_default());
         }
-        ends.store(true, Ordering::Release);
+        drop(ending);
     });
-    for ((name, _), gaps) in FAULTS.iter().zip(&mut gaps) {
-        gaps.sort();
-        if let (Some(median), Some(worst)) = (gaps.get(gaps.len() / 2), gaps.last()) {
-            println!(
-                "{name}: {} rounds, time without an answer {} ms at the median, {} ms at most",
-                gaps.len(),
-                median.as_millis(),
-                worst.as_millis()
-            );
-        }
-    }
+    report(&faults, &mut gaps);
     let Ground {
         nodes: mut all,
         patroni: _log,
@@ -205,5 +242,6 @@ fn rounds_of_faults_lose_nothing_and_double_nothing() {
         "each answered charge is kept once"
     );
     assert_eq!(jobs, [[answered]], "and billed once");
+    doors.check(&all[now]);
     prove(&mut all);
 }

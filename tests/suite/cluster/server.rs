@@ -1,30 +1,15 @@
-//! A server of `PostgreSQL` for one test, and a link to it that can hang.
+//! A server of `PostgreSQL` for one test.
 
 use std::fs;
-use std::io::{Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use bankd_cluster::Settings;
 use tempfile::TempDir;
 
 use crate::auditor::authority::Authority;
-
-/// The folder of the server's programs.
-pub(super) fn programs() -> Option<PathBuf> {
-    let versions = fs::read_dir("/usr/lib/postgresql").ok()?;
-    let mut folders: Vec<PathBuf> = versions
-        .flatten()
-        .map(|own| own.path().join("bin"))
-        .collect();
-    folders.retain(|folder| folder.join("initdb").exists() && folder.join("pg_ctl").exists());
-    folders.sort();
-    folders.pop().filter(|_| crate::harness::tool("psql"))
-}
+use crate::harness::free_port;
 
 /// Runs a program, which must succeed. The output goes to a file: a server that it starts keeps it open.
 #[track_caller]
@@ -54,9 +39,7 @@ impl Server {
     pub(super) fn start(programs: PathBuf) -> Server {
         let folder = TempDir::new().unwrap();
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
-        let free = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = free.local_addr().unwrap().port();
-        drop(free);
+        let port = free_port();
         let is_root = ran(Command::new("id").arg("-u")).trim() == "0";
         let home = folder.path().join("pg");
         fs::create_dir(&home).unwrap();
@@ -185,50 +168,4 @@ impl Drop for Server {
             self.down();
         }
     }
-}
-
-/// A link that forwards bytes until it hangs; then it stays open and forwards none.
-pub(super) struct Link {
-    pub(super) port: u16,
-    hangs: Arc<AtomicBool>,
-}
-
-impl Link {
-    pub(super) fn to(server: u16) -> Link {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = listener.local_addr().unwrap().port();
-        let hangs = Arc::new(AtomicBool::new(false));
-        let flag = Arc::clone(&hangs);
-        std::thread::spawn(move || {
-            for client in listener.incoming().flatten() {
-                let server = TcpStream::connect(("127.0.0.1", server)).unwrap();
-                for (from, to) in [
-                    (client.try_clone().unwrap(), server.try_clone().unwrap()),
-                    (server, client),
-                ] {
-                    let flag = Arc::clone(&flag);
-                    std::thread::spawn(move || forward(from, to, &flag));
-                }
-            }
-        });
-        Link { port, hangs }
-    }
-
-    pub(super) fn hang(&self, hangs: bool) {
-        self.hangs.store(hangs, Ordering::SeqCst);
-    }
-}
-
-fn forward(mut from: TcpStream, mut to: TcpStream, hangs: &AtomicBool) {
-    let mut bytes = [0_u8; 8192];
-    while let Ok(count @ 1..) = from.read(&mut bytes) {
-        // Bytes of a hanging link are lost, and its connections are never used again.
-        if hangs.load(Ordering::SeqCst) {
-            continue;
-        }
-        if to.write_all(&bytes[..count]).is_err() {
-            break;
-        }
-    }
-    let _ = to.shutdown(std::net::Shutdown::Both);
 }

@@ -35,7 +35,7 @@ pub(crate) use ledger::{amount, text};
 pub(crate) use link::Link;
 pub(crate) use numbers::Numbers;
 pub(crate) use patroni::Patroni;
-pub(crate) use peers::{python, shared_folder, skip, tool};
+pub(crate) use peers::{postgresql, python, shared_folder, skip, tool};
 pub(crate) use ports::free_port;
 pub(crate) use programs::{programs, workspace};
 pub(crate) use script::Ran;

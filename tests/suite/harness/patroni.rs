@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::patroni_node::{Node, is_root};
-use super::peers::{skip, tool};
+use super::peers::{postgresql, skip, tool};
 use super::ports::free_port;
 use super::wait::pause;
 
@@ -227,16 +227,7 @@ fn missing() -> Result<PathBuf, String> {
             return Err(format!("no {program} (package {package})"));
         }
     }
-    let versions = fs::read_dir("/usr/lib/postgresql").ok();
-    let mut folders: Vec<PathBuf> = versions
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|own| own.path().join("bin"))
-        .filter(|folder| folder.join("initdb").exists() && folder.join("postgres").exists())
-        .collect();
-    folders.sort();
-    let programs = folders.pop().ok_or("no PostgreSQL server")?;
+    let programs = postgresql().ok_or("no PostgreSQL server")?;
     let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
     if is_root() && !users.lines().any(|line| line.starts_with("postgres:")) {
         return Err("no user postgres".to_owned());

@@ -3,7 +3,7 @@
 //! A test whose peer is absent says so in one line, `skipped: NAME: WHY`, on standard error, and in
 //! the file that `BANK_SKIP_LOG` names (decisions.md 34).
 
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -34,6 +34,24 @@ pub(crate) fn shared_folder() -> Option<PathBuf> {
 /// Whether a program can be run.
 pub(crate) fn tool(name: &str) -> bool {
     succeeds(Command::new(name).arg("--version"))
+}
+
+/// The folder of the programs of `PostgreSQL`'s newest server, if its client is there too.
+pub(crate) fn postgresql() -> Option<PathBuf> {
+    let versions = fs::read_dir("/usr/lib/postgresql").ok()?;
+    let mut folders: Vec<(u32, PathBuf)> = versions
+        .flatten()
+        .filter_map(|own| {
+            Some((
+                own.file_name().to_str()?.parse().ok()?,
+                own.path().join("bin"),
+            ))
+        })
+        .collect();
+    let programs = ["initdb", "pg_ctl", "postgres"];
+    folders.retain(|(_, folder)| programs.iter().all(|name| folder.join(name).exists()));
+    let (_, newest) = folders.into_iter().max()?;
+    tool("psql").then_some(newest)
 }
 
 /// A Python that knows the packages named: `BANK_TEST_PYTHON`, else `python3`.

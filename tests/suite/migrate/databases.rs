@@ -9,7 +9,7 @@ use std::process::Command;
 
 use super::server::{Home, ran};
 use super::{balances, gold_folder, moved, new_bank, tables::TABLES};
-use crate::harness::{Bank, Ran, skip, tool};
+use crate::harness::{Bank, Ran, postgresql, skip, tool};
 
 pub(super) const CHEM: &str = "chem 97550.000 120.500 100.000";
 
@@ -49,17 +49,6 @@ fn a_database_of_sqlite_moves_in() {
     assert_eq!(none.exit, 2);
     assert!(none.stderr.contains("sqlite3 failed"), "{}", none.stderr);
     bank.verify();
-}
-
-/// The folder of the server's programs.
-fn postgres() -> Option<PathBuf> {
-    let versions = fs::read_dir("/usr/lib/postgresql").ok()?;
-    let mut folders: Vec<PathBuf> = versions
-        .flatten()
-        .map(|own| own.path().join("bin"))
-        .collect();
-    folders.retain(|folder| folder.join("initdb").exists() && folder.join("pg_ctl").exists());
-    folders.pop().filter(|_| tool("psql"))
 }
 
 /// A server of `PostgreSQL`.
@@ -104,7 +93,7 @@ impl Drop for Postgres {
 
 #[test]
 fn a_database_of_postgresql_moves_in() {
-    let Some(programs) = postgres() else {
+    let Some(programs) = postgresql() else {
         skip("a_database_of_postgresql_moves_in", "no PostgreSQL server");
         return;
     };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Faults;
+use super::{Faults, Met};
 use crate::log::{Appended, Entry, Lease, NodeRow};
 
 pub(super) struct Writer {
@@ -21,6 +21,7 @@ pub(super) struct Shared {
     /// Milliseconds since the start.
     pub(super) now: u64,
     pub(super) faults: Faults,
+    pub(super) met: Met,
     pub(super) chance: u64,
 }
 
@@ -51,23 +52,35 @@ impl Shared {
         if !self.late.is_empty() && self.random().is_multiple_of(4) {
             self.arrive();
         }
+        if self.random() % 1000 < u64::from(self.faults.fail_over) {
+            self.met.faults.fail_over += 1;
+            self.fail_over();
+        }
         let mut drawn = self.random() % 1000;
-        let faults = self.faults;
-        for (fault, count) in [
-            (Fault::Away, faults.away),
-            (Fault::Kept, faults.kept),
-            (Fault::Lost, faults.lost),
-            (Fault::Weak, faults.weak),
-            (Fault::Late, faults.late),
-            (Fault::Twice, faults.twice),
+        let (faults, met) = (self.faults, &mut self.met.faults);
+        for (fault, count, met) in [
+            (Fault::Away, faults.away, &mut met.away),
+            (Fault::Kept, faults.kept, &mut met.kept),
+            (Fault::Lost, faults.lost, &mut met.lost),
+            (Fault::Weak, faults.weak, &mut met.weak),
+            (Fault::Late, faults.late, &mut met.late),
+            (Fault::Twice, faults.twice, &mut met.twice),
         ] {
             let count = u64::from(count);
             if drawn < count {
+                *met += 1;
                 return fault;
             }
             drawn -= count;
         }
         Fault::None
+    }
+
+    pub(super) fn fail_over(&mut self) {
+        let (durable, before) = (self.durable, self.entries.len());
+        self.entries.retain(|position, _| *position <= durable);
+        self.met.vanished += before.saturating_sub(self.entries.len());
+        self.late.clear();
     }
 
     /// The oldest delayed statement arrives. Half of the time its commit does not reach the standby.

@@ -2,7 +2,7 @@
 //! printed when a schedule fails.
 
 use super::*;
-use crate::memory::{Faults, MemoryLog};
+use crate::memory::{Faults, MemoryLog, Met};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -61,6 +61,44 @@ struct One {
     node: Node<MemoryLog>,
     disk: Numbers,
     is_writer: bool,
+    /// Stopped between the log and the local commit.
+    paused: Option<Pause>,
+}
+
+/// What a paused writer does when it goes on: it commits, and answers these commands.
+struct Pause {
+    place: Position,
+    hash: Vec<u8>,
+    new: Vec<u32>,
+    known: Vec<u32>,
+}
+
+/// How often what happened, over all schedules.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Happened {
+    log: Met,
+    pauses: usize,
+    /// Pauses during which another node wrote.
+    overtaken: usize,
+    kills: usize,
+}
+
+impl Happened {
+    fn add(&mut self, one: &Happened) {
+        let (all, own) = (&mut self.log.faults, &one.log.faults);
+        all.away += own.away;
+        all.kept += own.kept;
+        all.lost += own.lost;
+        all.weak += own.weak;
+        all.late += own.late;
+        all.twice += own.twice;
+        all.fail_over += own.fail_over;
+        self.log.vanished += one.log.vanished;
+        self.log.exposed += one.log.exposed;
+        self.pauses += one.pauses;
+        self.overtaken += one.overtaken;
+        self.kills += one.kills;
+    }
 }
 
 struct World {
@@ -71,15 +109,24 @@ struct World {
     /// Sent, without an answer so far: the client sends them again.
     waiting: Vec<u32>,
     answered: BTreeSet<u32>,
+    met: Happened,
+    /// Nobody is killed or stopped any more.
+    is_calm: bool,
 }
 
 impl World {
     fn new(seed: u64) -> Self {
-        let log = MemoryLog::new(seed, Faults::each(12));
+        let faults = Faults {
+            weak: 50,
+            fail_over: 40,
+            ..Faults::each(12)
+        };
+        let log = MemoryLog::new(seed, faults);
         let node = |number: usize| One {
             node: Node::new(log.handle(), &format!("n{number}"), "http://x", TTL, || 0),
             disk: Numbers::default(),
             is_writer: false,
+            paused: None,
         };
         let nodes = (0..NODES).map(node).collect();
         Self {
@@ -89,6 +136,8 @@ impl World {
             sent: 0,
             waiting: Vec::new(),
             answered: BTreeSet::new(),
+            met: Happened::default(),
+            is_calm: false,
         }
     }
 
@@ -105,11 +154,26 @@ impl World {
             0 => self.log.fail_over(),
             1 | 2 => self.log.deliver(),
             3 => self.log.advance(Duration::from_millis(1500)),
-            // The process is killed: its disk is what it was.
-            4 => self.nodes[at].is_writer = false,
+            4 => self.kill(at),
+            // The whole process is stopped, so it does nothing else meanwhile: on average longer than a lease.
+            _ if self.nodes[at].paused.is_some() => {
+                if self.random(12) == 0 {
+                    let epoch = self.nodes[at].paused.as_ref().map(|own| own.place.epoch);
+                    let last = self.log.entries().last().map(|last| last.epoch);
+                    self.met.overtaken += usize::from(last > epoch);
+                    self.go_on(at);
+                }
+            }
             5 => {
                 let is_cut = self.random(3) == 0;
-                self.nodes[at].node.log().cut(is_cut);
+                let calls = u32::try_from(self.random(4)).unwrap();
+                let log = self.nodes[at].node.log();
+                // Possibly between an append and what settles its outcome.
+                if is_cut {
+                    log.cut_after(calls);
+                } else {
+                    log.cut(false);
+                }
             }
             6 => self.hand_over(at),
             _ if self.nodes[at].is_writer => self.write(at),
@@ -137,6 +201,7 @@ impl World {
             node,
             disk,
             is_writer,
+            ..
         } = &mut self.nodes[at];
         match node.follow(disk) {
             Ok(followed) if node.may_lead(followed.lease.as_ref()) => match node.lead(disk) {
@@ -153,11 +218,13 @@ impl World {
             self.sent += 1;
             self.waiting.push(self.sent);
         }
-        let killed = self.random(15) == 0;
+        let [killed, paused, is_last] =
+            [15, 15, 10].map(|count| self.random(count) == 0 && !self.is_calm);
         let One {
             node,
             disk,
             is_writer,
+            paused: pause,
         } = &mut self.nodes[at];
         // A command that is done already has its stored answer.
         let known: Vec<u32> = self
@@ -174,31 +241,81 @@ impl World {
             .collect();
         let body = body(&new);
         let after = chained(&disk.hash, &body);
+        if is_last {
+            // Killed after the append was sent: nothing settles its outcome.
+            node.log().cut_after(1);
+        }
         match node.commit(disk.here, body, (disk.hash.clone(), after.clone())) {
             // Killed between the log and the local commit: nobody was answered.
             Committed::At(_) if killed => *is_writer = false,
             Committed::At(place) => {
-                disk.done.extend(&new);
-                (disk.here, disk.hash) = (place, after);
-                self.answered.extend(new.iter().chain(&known));
-                self.waiting.clear();
-                let name = node.name().to_owned();
-                if node.log().renew(&name, place.epoch, place.position) == Ok(false) {
-                    *is_writer = false;
+                *pause = Some(Pause {
+                    place,
+                    hash: after,
+                    new,
+                    known,
+                });
+                if paused {
+                    self.met.pauses += 1;
+                } else {
+                    self.go_on(at);
                 }
             }
             Committed::Not => {}
             Committed::Moved => *is_writer = false,
         }
+        if is_last {
+            self.kill(at);
+        }
+    }
+
+    /// The process is killed: its disk is what it was.
+    fn kill(&mut self, at: usize) {
+        self.met.kills += 1;
+        let one = &mut self.nodes[at];
+        one.is_writer = false;
+        one.paused = None;
+        one.node.log().cut(false);
+    }
+
+    /// A writer commits what is in the log, answers, and renews its lease.
+    fn go_on(&mut self, at: usize) {
+        let One {
+            node,
+            disk,
+            is_writer,
+            paused,
+        } = &mut self.nodes[at];
+        let Some(Pause {
+            place,
+            hash,
+            new,
+            known,
+        }) = paused.take()
+        else {
+            return;
+        };
+        disk.done.extend(&new);
+        (disk.here, disk.hash) = (place, hash);
+        // The client may have sent them to another node meanwhile.
+        self.waiting
+            .retain(|own| !new.contains(own) && !known.contains(own));
+        self.answered.extend(new.iter().chain(&known));
+        let name = node.name().to_owned();
+        if node.log().renew(&name, place.epoch, place.position) == Ok(false) {
+            *is_writer = false;
+        }
     }
 
     /// No fault any more: every node has everything, and one writes.
     fn heal(&mut self) {
+        self.is_calm = true;
         self.log.set_faults(Faults::default());
         self.log.deliver();
         for one in &mut self.nodes {
             one.node.log().cut(false);
             one.is_writer = false;
+            one.paused = None;
         }
         self.log.advance(TTL * 2);
         self.follow(0);
@@ -230,24 +347,63 @@ impl World {
 
 #[test]
 fn no_answered_command_is_lost_or_done_twice() {
-    let (mut answered, mut epochs) = (0, 0);
-    for seed in 1..=10_000 {
+    const SCHEDULES: u64 = 10_000;
+    let (mut answered, mut epochs, mut met) = (0, 0, Happened::default());
+    for seed in 1..=SCHEDULES {
         let ran = std::panic::catch_unwind(|| {
             let mut world = World::new(seed);
             for _ in 0..STEPS {
                 world.step();
             }
+            world.met.log = world.log.met();
             world.heal();
             world.check();
-            (world.answered.len(), world.nodes[0].disk.here.epoch)
+            (
+                world.answered.len(),
+                world.nodes[0].disk.here.epoch,
+                world.met,
+            )
         });
-        let (own, epoch) = ran.unwrap_or_else(|_| panic!("seed {seed}"));
+        let (own, epoch, one) = ran.unwrap_or_else(|_| panic!("seed {seed}"));
         answered += own;
         epochs += epoch;
+        met.add(&one);
     }
-    // The schedules do something: commands are answered, and writers change.
-    assert!(answered > 500_000, "{answered} answered");
+    println!(
+        "{SCHEDULES} schedules, seeds from 1 on: {answered} answered, {epochs} writers, {met:?}"
+    );
+    // The schedules do something: commands are answered, writers change, and every fault happens.
+    assert!(answered > 300_000, "{answered} answered");
     assert!(epochs > 50_000, "{epochs} writers");
+    let Faults {
+        away,
+        kept,
+        lost,
+        weak,
+        late,
+        twice,
+        fail_over,
+    } = met.log.faults;
+    for (fault, count) in [
+        ("away", away),
+        ("kept", kept),
+        ("lost", lost),
+        ("weak", weak),
+        ("late", late),
+        ("twice", twice),
+        ("fail_over", fail_over),
+    ] {
+        assert!(count > 10_000, "{fault}: {count}");
+    }
+    for (event, count) in [
+        ("vanished", met.log.vanished),
+        ("exposed", met.log.exposed),
+        ("pauses", met.pauses),
+        ("overtaken", met.overtaken),
+        ("kills", met.kills),
+    ] {
+        assert!(count > 500, "{event}: {count}");
+    }
 }
 
 /// A follower whose rows, log or place are wrong stops with the position and what to do.

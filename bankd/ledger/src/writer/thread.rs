@@ -180,7 +180,7 @@ impl Thread {
         }
         // What is undone must be its own.
         if matches!(batch, [Task::Open(..) | Task::Whole(_)]) && self.store.is_held() {
-            self.commit()?;
+            self.commit(true)?;
         }
         self.store.begin()?;
         let before = self.store.rows_written();
@@ -229,7 +229,7 @@ impl Thread {
         {
             return Ok(false);
         }
-        self.commit().map(|()| true)
+        self.commit(has_command(batch)).map(|()| true)
     }
 
     fn task(&mut self, task: &Task, now: Timestamp) -> Result<Done, store::Error> {

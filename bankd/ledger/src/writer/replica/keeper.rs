@@ -68,8 +68,11 @@ fn renew(
     reported: &mut Option<Instant>,
 ) -> Result<(), LogError> {
     if cluster.role() == Role::Writer {
+        let since = Instant::now();
         let is_kept = log.renew(cluster.name(), cluster.epoch(), cluster.position())?;
-        if !is_kept {
+        if is_kept {
+            cluster.renewed(since);
+        } else {
             cluster.lost("another node took the lease");
         }
     }

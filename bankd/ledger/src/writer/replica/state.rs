@@ -48,8 +48,10 @@ pub struct State {
     pub nodes: Vec<NodeRow>,
     /// When the log was read last.
     pub read: Option<Instant>,
-    /// When this node contained everything that was in the log.
+    /// The latest known time at which the log contained nothing that this node does not contain now.
     pub at_end: Option<Instant>,
+    /// The end of the log at a later time, which this node has not reached yet.
+    ahead: Option<(i64, Instant)>,
 }
 
 /// The state of this node in its cluster.
@@ -57,6 +59,7 @@ pub struct State {
 pub struct Cluster {
     name: String,
     address: String,
+    lease: Duration,
     role: AtomicU8,
     epoch: AtomicI64,
     position: watch::Sender<i64>,
@@ -69,11 +72,12 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// A follower. `wake` wakes the keeper of the lease.
-    pub fn new(name: &str, address: &str, wake: SyncSender<()>) -> Self {
+    /// A follower. A lease lasts for this time, and `wake` wakes its keeper.
+    pub fn new(name: &str, address: &str, lease: Duration, wake: SyncSender<()>) -> Self {
         Self {
             name: name.to_owned(),
             address: address.to_owned(),
+            lease,
             role: AtomicU8::new(0),
             epoch: AtomicI64::new(0),
             position: watch::Sender::new(0),
@@ -135,12 +139,12 @@ impl Cluster {
         matches!(tokio::time::timeout(limit, there).await, Ok(Ok(_)))
     }
 
-    /// Time since this node last contained everything that was in the log; none if it never did.
+    /// Time since this node last contained everything that was in the log; none if it never did. A writer that cannot
+    /// renew its lease may have a successor that it cannot see.
     pub fn age(&self) -> Option<Duration> {
-        if self.role() == Role::Writer {
-            return Some(Duration::ZERO);
-        }
-        self.lock().at_end.map(|at| at.elapsed())
+        let age = self.lock().at_end?.elapsed();
+        let is_newest = self.role() == Role::Writer && age <= self.lease;
+        Some(if is_newest { Duration::ZERO } else { age })
     }
 
     /// The key with which nodes sign what they pass to the writer; none before it was read from the log.
@@ -179,18 +183,27 @@ impl Cluster {
         self.wake();
     }
 
-    pub(in super::super) fn followed(&self, position: i64, followed: &Followed) {
-        let Followed {
-            lease, is_at_end, ..
-        } = followed;
+    /// The log was read at this time, and this node contains this position afterwards.
+    pub(in super::super) fn followed(&self, position: i64, read: Instant, followed: &Followed) {
+        let Followed { lease, end, .. } = followed;
         self.position
             .send_if_modified(|own| std::mem::replace(own, position) != position);
         let mut state = self.lock();
         state.lease.clone_from(lease);
         state.fault = None;
-        state.read = Some(Instant::now());
-        if *is_at_end {
-            state.at_end = state.read;
+        state.read = Some(read);
+        // While commands arrive all the time there is always an entry that is not durable yet: the end of an earlier look
+        // is reached all the same.
+        for (end, seen) in [state.ahead, end.map(|end| (end, read))]
+            .into_iter()
+            .flatten()
+        {
+            if position >= end {
+                state.at_end = Some(seen);
+                state.ahead = None;
+            } else if state.ahead.is_none() {
+                state.ahead = Some((end, seen));
+            }
         }
     }
 
@@ -207,13 +220,15 @@ impl Cluster {
         state.fault = Some(text);
     }
 
-    pub(in super::super) fn lead(&self, lease: &Lease) {
+    /// This node took the lease at a time, and writes.
+    pub(in super::super) fn lead(&self, lease: &Lease, taken: Instant) {
         self.epoch.store(lease.epoch, Ordering::Release);
         self.is_lost.store(false, Ordering::Release);
         self.role.store(1, Ordering::Release);
         let mut state = self.lock();
         state.lease = Some(lease.clone());
         state.fault = None;
+        (state.at_end, state.ahead) = (Some(taken), None);
         "the lease was free".clone_into(&mut state.why);
         tracing::info!(node = self.name, epoch = lease.epoch, "this node writes");
         drop(state);
@@ -223,9 +238,7 @@ impl Cluster {
     pub(in super::super) fn follow(&self, why: &str) {
         if self.role.swap(0, Ordering::AcqRel) == 1 {
             tracing::warn!(node = self.name, why, "this node follows");
-            let mut state = self.lock();
-            state.at_end = Some(Instant::now());
-            why.clone_into(&mut state.why);
+            why.clone_into(&mut self.lock().why);
         }
         self.is_lost.store(false, Ordering::Release);
     }
@@ -237,6 +250,11 @@ impl Cluster {
             why.clone_into(&mut self.lock().why);
             tracing::warn!(node = self.name, why, "this node gives the lease up");
         }
+    }
+
+    /// This node had the lease at a time.
+    pub(super) fn renewed(&self, at: Instant) {
+        self.lock().at_end = Some(at);
     }
 
     pub(super) fn seen(&self, nodes: Vec<NodeRow>, lease: Option<Lease>) {

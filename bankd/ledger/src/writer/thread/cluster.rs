@@ -6,6 +6,7 @@
 use super::super::replica::{LOOK, RETRY, Role, StoreMachine, Undone};
 use super::super::{Task, full};
 use super::Thread;
+use crate::hooks;
 use bankd_cluster::{Fault, Lease};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -30,8 +31,9 @@ impl Thread {
         }
     }
 
-    /// Commits the open database transaction: in a cluster, once its entry is durable in the log.
-    pub(super) fn commit(&mut self) -> Result<(), Undone> {
+    /// Commits the open database transaction: in a cluster, once its entry is durable in the log. A client may wait for
+    /// it.
+    pub(super) fn commit(&mut self, has_command: bool) -> Result<(), Undone> {
         let Some(replica) = &mut self.replica else {
             return Ok(self.store.commit()?);
         };
@@ -42,6 +44,9 @@ impl Thread {
             return Ok(self.store.commit_here()?);
         }
         let place = replica.append(&here, &changes).map_err(Undone::Log)?;
+        if has_command {
+            hooks::point("logged");
+        }
         self.store.commit_at(&place)?;
         replica.cluster.committed(place.position);
         Ok(())
@@ -83,6 +88,7 @@ impl Thread {
             return RETRY;
         }
         let mut machine = StoreMachine::new(&mut self.store, replica.node.name());
+        let read = Instant::now();
         let followed = replica.node.follow(&mut machine);
         let newest = machine.is_changed;
         let cluster = Arc::clone(&replica.cluster);
@@ -97,7 +103,7 @@ impl Thread {
                     .ok()
                     .flatten()
                     .map_or(0, |place| place.position);
-                cluster.followed(position, &followed);
+                cluster.followed(position, read, &followed);
                 if followed.is_behind {
                     return Duration::ZERO;
                 }
@@ -124,6 +130,7 @@ impl Thread {
             return;
         };
         let mut machine = StoreMachine::new(&mut self.store, replica.node.name());
+        let taken = Instant::now();
         let lease = match replica.node.lead(&mut machine) {
             Ok(Some(lease)) => lease,
             Ok(None) => return,
@@ -145,7 +152,7 @@ impl Thread {
             .flatten()
             .map_or(0, |place| place.position);
         cluster.committed(position);
-        cluster.lead(&lease);
+        cluster.lead(&lease, taken);
         self.publish();
         if let Err(cause) = self.open_epoch() {
             tracing::error!(cause, "the first transaction of this writer failed");
@@ -160,7 +167,7 @@ impl Thread {
             Some(replica) => (replica.on_lead)(&mut self.store, now).map_err(Undone::from),
             None => Ok(()),
         };
-        let done = done.and_then(|()| self.commit());
+        let done = done.and_then(|()| self.commit(false));
         done.map_err(|undone| {
             self.store.rollback();
             match undone {
