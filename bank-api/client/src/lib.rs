@@ -34,7 +34,6 @@ mod address;
 mod call;
 mod client;
 pub mod clock;
-pub mod durable;
 mod error;
 mod node;
 mod path;
@@ -47,6 +46,7 @@ mod unix;
 mod write;
 
 pub use bank_api::{error::Problem, nami, text, v1};
+pub use bank_durable as durable;
 pub use ureq::http::Method;
 
 pub use self::{

@@ -47,7 +47,9 @@ use std::{
 use bank_api::nami::Line;
 
 pub use self::background::Background;
-use crate::{call::Call, client::Client, clock, durable, error::Error};
+use bank_durable as durable;
+
+use crate::{call::Call, client::Client, clock, error::Error};
 
 /// Ending of the name of a command.
 const ENDING: &str = ".call";

@@ -6,8 +6,9 @@ import tempfile
 import time
 import unittest
 from decimal import Decimal
+from unittest import mock
 
-from bank_client import BadAnswer, Client, Page, Refused, ServerError, SigningKey, Unauthorized, Unavailable, calls
+from bank_client import ApiToken, BadAnswer, Client, Page, Refused, ServerError, SigningKey, Unauthorized, Unavailable, calls
 from bank_client.call import make, rows
 from bank_client.shapes import NewDeposit
 
@@ -64,6 +65,40 @@ class Keys(unittest.TestCase):
             os.chmod(file.name, 0o644)
             with self.assertRaisesRegex(PermissionError, "0600"):
                 SigningKey.from_file("ops", file.name)
+
+
+class Tokens(unittest.TestCase):
+    def test_a_token_is_sent_in_place_of_a_signature(self):
+        with Fake(Answer(201, RECEIPT, how="unsigned")) as fake:
+            deposit(Client(fake.address, ApiToken("bk_secret")))
+        headers = fake.seen[0][2]
+        self.assertEqual(headers["authorization"], "Bearer bk_secret")
+        self.assertNotIn("signature", headers)
+        self.assertNotIn("secret", repr(ApiToken("bk_secret")))
+
+    def test_a_token_stays_on_this_host_or_goes_over_tls(self):
+        for address in ("http://bank.site:7113", "http://10.0.0.1", "http://127.0.0.1.evil.site:1", "http://[fd00::1]:1"):
+            with self.assertRaisesRegex(ValueError, "a token is not sent there"):
+                Client(["unix:/a", address], ApiToken("bk_secret"))
+        for address in ("http://127.0.0.1:1", "http://localhost:1", "http://[::1]:1", "https://bank.site", "unix:/a"):
+            Client(address, ApiToken("bk_secret"))
+
+    def test_tokens_are_checked(self):
+        for text in ("", "a b", "a\r\nb", "ü", "x" * 257):
+            with self.assertRaisesRegex(ValueError, "a token is"):
+                ApiToken(text)
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(b"bk_secret\n")
+            file.flush()
+            os.chmod(file.name, 0o600)
+            self.assertEqual(ApiToken.from_file(file.name).text, "bk_secret")
+            os.chmod(file.name, 0o640)
+            with self.assertRaisesRegex(PermissionError, "0600"):
+                ApiToken.from_file(file.name)
+
+    def test_the_environment_has_a_token_or_a_key(self):
+        with mock.patch.dict(os.environ, {"BANK_SERVER": "https://bank.site", "BANK_TOKEN": "bk_secret"}):
+            self.assertEqual(Client.from_environment().key, ApiToken("bk_secret"))
 
 
 class Exchanges(unittest.TestCase):

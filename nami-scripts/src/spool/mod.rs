@@ -15,11 +15,13 @@ mod recent;
 pub mod shelf;
 
 use std::collections::BinaryHeap;
-use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Error, ErrorKind, Read as _, Result, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+use bank_durable::{flush as flush_folder, make_folder};
 
 pub(crate) use drain::{Report, count_tries, drain};
 pub(crate) use entry::Entry;
@@ -411,25 +413,6 @@ fn remove_if_there(path: &Path) -> Result<()> {
 /// The name of the file with the reason, beside a document in the quarantine.
 fn reason_of(name: &str) -> String {
     format!("{}.reason", name.strip_suffix(ENDING).unwrap_or(name))
-}
-
-fn flush_folder(folder: &Path) -> Result<()> {
-    File::open(folder)?.sync_all()
-}
-
-/// Creates a folder with its missing parents, each flushed in its parent: the first charge of an
-/// outage must not vanish with an unwritten folder.
-fn make_folder(folder: &Path) -> Result<()> {
-    let missing = folder.ancestors().take_while(|level| !level.exists());
-    let missing: Vec<&Path> = missing.collect();
-    DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(folder)?;
-    let holders = missing.iter().filter_map(|level| level.parent());
-    let here = |holder: &Path| holder.as_os_str().is_empty();
-    let named = holders.map(|holder| if here(holder) { Path::new(".") } else { holder });
-    named.into_iter().try_for_each(flush_folder)
 }
 
 fn check_folder(folder: &Path) -> Result<()> {

@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use super::peer::Peer;
 use super::{amount_of, socket};
+use crate::auth::token::token;
 use crate::harness::{Bank, free_port};
 
 #[test]
@@ -21,6 +22,28 @@ fn calls_over_tcp_are_signed() {
         "kept done 1 refused 0 left 0"
     );
     assert_eq!(amount_of(&bank, "chemistry"), "100013");
+    bank.verify();
+}
+
+#[test]
+fn a_token_is_shown_in_place_of_a_signature() {
+    let mut bank = Bank::new();
+    let text = token(&bank, "portal", &["--role", "admin"]);
+    let folder = bank.folder().join("queue");
+    for address in [format!("http://{}", bank.tcp()), socket(&bank)] {
+        let Some(mut peer) = Peer::with_token(&address, &folder, &text) else {
+            return;
+        };
+        assert_eq!(peer.ask("send 20"), "20");
+    }
+    let actors = bank.query("SELECT actor FROM tx ORDER BY id DESC LIMIT 2");
+    assert_eq!(actors, [["portal"], ["portal"]]);
+    bank.bank_ok(&["token", "rm", "portal", "--yes"]);
+    let address = format!("http://{}", bank.tcp());
+    let mut peer = Peer::with_token(&address, &folder, &text).unwrap();
+    assert_eq!(peer.ask("put 20 once"), "kept");
+    assert_eq!(peer.ask("drain"), "Unauthorized 1 left");
+    assert_eq!(amount_of(&bank, "chemistry"), "100040");
     bank.verify();
 }
 

@@ -4,6 +4,7 @@ mod calls;
 mod peer;
 mod queue;
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -32,7 +33,8 @@ fn command(python: &Path, address: &str) -> Command {
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .env("BANK_SERVER", address)
         .env_remove("BANK_KEY_ID")
-        .env_remove("BANK_KEY_FILE");
+        .env_remove("BANK_KEY_FILE")
+        .env_remove("BANK_TOKEN");
     command
 }
 
@@ -185,12 +187,19 @@ fn the_guide_can_be_pasted() {
         bank.bank_ok(&line.split(' ').collect::<Vec<_>>());
     }
     let (key, spool) = (bank.data().join("keys/admin"), bank.folder().join("spool"));
+    let token = bank.folder().join("bank.token");
+    let text = crate::auth::token::token(&bank, "portal", &["--role", "admin"]);
+    std::fs::write(&token, text).unwrap();
+    std::fs::set_permissions(&token, std::fs::Permissions::from_mode(0o600)).unwrap();
     let tcp = bank.tcp();
     let program = ["docs/how-to/clients-python.md", "bank-api/python/README.md"]
         .map(blocks)
         .join("\n")
         .replace("/var/lib/bankd/bankd.sock", bank.socket().to_str().unwrap())
         .replace("\"portal\"", "\"admin\"")
+        // A token goes over TLS, which the daemon leaves to a proxy, or over the socket.
+        .replace("https://bank1.site", &socket(&bank))
+        .replace("/etc/portal/bank.token", token.to_str().unwrap())
         .replace("/etc/portal/bank.key", key.to_str().unwrap())
         .replace("/var/spool/portal", spool.to_str().unwrap())
         .replace("bank1.site:7113", &tcp)

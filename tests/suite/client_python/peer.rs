@@ -21,11 +21,23 @@ impl Peer {
 
     /// The same with a signing key: its id, and the file with its secret.
     pub(super) fn with(address: &str, folder: &Path, key: Option<(&str, &Path)>) -> Option<Self> {
-        let mut command = command(&interpreter()?, address);
-        if let Some((id, file)) = key {
-            command.env("BANK_KEY_ID", id).env("BANK_KEY_FILE", file);
-        }
-        let mut child = command
+        let settings =
+            key.map(|(id, file)| [("BANK_KEY_ID", Path::new(id)), ("BANK_KEY_FILE", file)]);
+        Self::under(address, folder, settings.iter().flatten().copied())
+    }
+
+    /// The same with an API token.
+    pub(super) fn with_token(address: &str, folder: &Path, token: &str) -> Option<Self> {
+        Self::under(address, folder, [("BANK_TOKEN", Path::new(token))])
+    }
+
+    fn under<'s>(
+        address: &str,
+        folder: &Path,
+        settings: impl IntoIterator<Item = (&'s str, &'s Path)>,
+    ) -> Option<Self> {
+        let mut child = command(&interpreter()?, address)
+            .envs(settings)
             .arg(concat!(
                 env!("CARGO_MANIFEST_DIR"),
                 "/peers/client_python.py"

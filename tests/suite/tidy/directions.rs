@@ -5,11 +5,12 @@ use super::source::{product, read, rust};
 
 /// Every crate by its folder, with those of ours that it may use. What stands in none is not ours to use. A
 /// crate in the folder of another comes before it.
-const CRATES: [(&str, &[&str]); 12] = [
+const CRATES: [(&str, &[&str]); 13] = [
     ("bank-core/figures", &["bank-core"]),
     ("bank-core/values", &[]),
     ("bank-core", &["bank-core-values"]),
-    ("bank-api/client", &["bank-api"]),
+    ("bank-api/durable", &[]),
+    ("bank-api/client", &["bank-api", "bank-durable"]),
     ("bank-api/picture", &["bank-api"]),
     ("bank-api", &["bank-core"]),
     ("bankd", BELOW_THE_DAEMON),
@@ -27,7 +28,7 @@ const CRATES: [(&str, &[&str]); 12] = [
             "nami-scripts",
         ],
     ),
-    ("nami-scripts", &["bank-api"]),
+    ("nami-scripts", &["bank-api", "bank-durable"]),
     (
         "tests",
         &[

@@ -14,9 +14,10 @@ from . import calls
 from .call import Call, Page
 from .client import Client
 from .errors import BadAnswer, BankError, Refused, ServerError, Unauthorized, Unavailable
-from .signing import SigningKey
+from .signing import ApiToken, SigningKey
 
 __all__ = [
+    "ApiToken",
     "BadAnswer",
     "BankError",
     "Call",

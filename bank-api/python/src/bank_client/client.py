@@ -14,7 +14,7 @@ from .call import Call
 from .errors import BadAnswer, Refused, ServerError, Unauthorized, Unavailable, problem_of
 from .routes import Routes
 from .shapes import ExportPage
-from .signing import SigningKey
+from .signing import ApiToken, SigningKey
 from .transport import Limits, Reply, Server, TooLarge, Unreachable
 from .values import BadValue, decode, from_json
 
@@ -42,7 +42,8 @@ class Client(Routes):
     """A client of one bank.
 
     `servers` is one address or several, in the order in which they are tried: `unix:/path/to/bankd.sock`,
-    `http://host:port`, `https://host`. Over TCP a `key` is required. A call fails over to the next server if a
+    `http://host:port`, `https://host`. Over TCP a `key` is required: a `SigningKey`, or an `ApiToken`, which is sent over
+    TLS and to this host only. A call fails over to the next server if a
     connection fails or the answer is 503, and is repeated for at most `retry_s` seconds (0: one attempt on each
     server), always with the same idempotency key. A refusal is never repeated.
 
@@ -53,7 +54,7 @@ class Client(Routes):
     def __init__(
         self,
         servers: str | Sequence[str],
-        key: SigningKey | None = None,
+        key: SigningKey | ApiToken | None = None,
         *,
         retry_s: float = 60.0,
         timeout_s: float = 30.0,
@@ -67,6 +68,12 @@ class Client(Routes):
         over_tcp = [server.address for server in self.servers if server.socket_path is None]
         if over_tcp and key is None:
             raise ValueError(f"{over_tcp[0]}: a request over TCP is signed; pass a SigningKey, or use the Unix socket")
+        public = [server.address for server in self.servers if not server.is_private]
+        if public and isinstance(key, ApiToken):
+            raise ValueError(
+                f"{public[0]}: a token is not sent there, because others could read it on the way; use https, a SigningKey, "
+                "or a tunnel to this host"
+            )
         if timeout_s <= 0 or connect_timeout_s <= 0 or retry_s < 0 or max_answer_bytes <= 0:
             raise ValueError("time limits and the limit of an answer must be above zero; retry_s may be zero")
         self.key = key
@@ -76,9 +83,9 @@ class Client(Routes):
 
     @classmethod
     def from_environment(cls, **options: Any) -> Client:
-        """A client with the settings of the command `bank`: `BANK_SERVER`, `BANK_KEY_ID` and `BANK_KEY_FILE`.
+        """A client with the settings of the command `bank`: `BANK_SERVER`, `BANK_KEY_ID`, `BANK_KEY_FILE`, `BANK_TOKEN`.
 
-        `BANK_SERVER` may contain several addresses with commas between them.
+        `BANK_SERVER` may contain several addresses with commas between them. A token comes before a key.
         """
         address = os.environ.get("BANK_SERVER", "")
         if not address:
@@ -86,7 +93,11 @@ class Client(Routes):
         id, file = os.environ.get("BANK_KEY_ID"), os.environ.get("BANK_KEY_FILE")
         if (id is None) != (file is None):
             raise ValueError("only one of BANK_KEY_ID and BANK_KEY_FILE is set; set both, or none for the Unix socket")
-        key = SigningKey.from_file(id, file) if id is not None and file is not None else None
+        key: SigningKey | ApiToken | None = None
+        if token := os.environ.get("BANK_TOKEN"):
+            key = ApiToken(token)
+        elif id is not None and file is not None:
+            key = SigningKey.from_file(id, file)
         return cls([part.strip() for part in address.split(",")], key, **options)
 
     def viewed_as(self, person: str) -> Client:

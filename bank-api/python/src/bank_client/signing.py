@@ -27,11 +27,37 @@ MAX_SECRET_BYTES = 1024
 # clocks that differ by hours, as the daemon does for requests.
 MAX_AGE = timedelta(days=1)
 
+_TOKEN = re.compile(r"[A-Za-z0-9._-]{1,256}")
 _KEY_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
 class BadSignature(Exception):
     """An answer cannot be trusted: another process listens there, or the daemon has another secret."""
+
+
+def _secret_of(path: str | os.PathLike[str]) -> str:
+    """The text of a file that only its owner can read."""
+    with open(path, "rb") as file:
+        mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
+        if mode & 0o077:
+            raise PermissionError(f"{os.fspath(path)}: others may read this secret (mode {mode:04o}); make it 0600")
+        return file.read(8 * MAX_SECRET_BYTES).decode("utf-8")
+
+
+@dataclass(frozen=True)
+class ApiToken:
+    """An API token of `bank token add`. It is sent as it is: over a Unix socket, TLS, and to this host only."""
+
+    text: str = field(repr=False)
+
+    def __post_init__(self) -> None:
+        if not _TOKEN.fullmatch(self.text):
+            raise ValueError("a token is 1 to 256 letters, digits, dots, underscores and hyphens")
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> ApiToken:
+        """A token in a file that only its owner can read."""
+        return cls(_secret_of(path).strip())
 
 
 @dataclass(frozen=True)
@@ -63,11 +89,7 @@ class SigningKey:
     @classmethod
     def from_file(cls, id: str, path: str | os.PathLike[str]) -> SigningKey:
         """A secret in a file that only its owner can read."""
-        with open(path, "rb") as file:
-            mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
-            if mode & 0o077:
-                raise PermissionError(f"{os.fspath(path)}: others may read this secret (mode {mode:04o}); make it 0600")
-            return cls.from_text(id, file.read(8 * MAX_SECRET_BYTES).decode("utf-8"))
+        return cls.from_text(id, _secret_of(path))
 
 
 class _Resolver(HTTPSignatureKeyResolver):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import http.client
 import io
+import ipaddress
 import os
 import socket
 import ssl
@@ -18,7 +19,7 @@ from urllib.parse import urlsplit
 
 from . import signing
 from .call import Call
-from .signing import SigningKey
+from .signing import ApiToken, SigningKey
 
 _CHUNK = 64 * 1024
 _MAX_HEADERS = 100
@@ -135,16 +136,28 @@ class Server:
             return "http://localhost"
         return f"{'https' if self.tls else 'http'}://{host}:{self.port}"
 
-    def exchange(self, call: Call[object], key: SigningKey | None, limits: Limits) -> Reply:
-        """Sends the call and returns its answer, verified if it came over TCP."""
+    @property
+    def is_private(self) -> bool:
+        """Nobody in between reads what is sent there: a socket, TLS, or this host."""
+        if self.socket_path is not None or self.tls or self.host == "localhost":
+            return True
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+    def exchange(self, call: Call[object], key: SigningKey | ApiToken | None, limits: Limits) -> Reply:
+        """Sends the call and returns its answer. With a signing key, an answer over TCP is verified."""
         request = signing.Request(call, self.base)
-        signed = key is not None and self.socket_path is None and not call.public
-        if key is not None and signed:
-            signing.sign(key, call, request)
+        if isinstance(key, ApiToken) and not call.public:
+            request.headers["Authorization"] = f"Bearer {key.text}"
+        signer = key if isinstance(key, SigningKey) and self.socket_path is None and not call.public else None
+        if signer is not None:
+            signing.sign(signer, call, request)
         reply = self._send(call, request, limits)
-        if key is not None and signed and reply.status != 401:
+        if signer is not None and reply.status != 401:
             try:
-                signing.verify(key, request, reply.status, reply.headers, reply.body)
+                signing.verify(signer, request, reply.status, reply.headers, reply.body)
             except signing.BadSignature as error:
                 raise Unreachable(f"{self.address}: {error}", may_be_done=True) from None
         return reply

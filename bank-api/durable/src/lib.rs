@@ -1,4 +1,5 @@
 //! Files that are on disk when a function returns, whole or not at all, and numbered names.
+#![warn(missing_docs)]
 
 use std::{
     fs::{self, DirBuilder, File, OpenOptions},
@@ -39,7 +40,8 @@ pub fn flush(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Creates a folder of mode 0700 with its missing parents, each written to disk in its parent.
+/// Creates a folder of mode 0700 with its missing parents, each written to disk in its parent: what is first written there
+/// must not vanish with the folder.
 ///
 /// # Errors
 /// Those of the file system.
