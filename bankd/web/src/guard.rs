@@ -54,9 +54,13 @@ pub(crate) fn router(web: Arc<Web>) -> Router {
 
 /// The layer around every request.
 async fn frame(State(web): State<Arc<Web>>, request: Request, next: Next) -> Response {
-    let (parts, body) = request.into_parts();
+    let (mut parts, body) = request.into_parts();
+    let before = Seen::now(&web.services.writer);
+    if let Some(seen) = before {
+        parts.extensions.insert(seen);
+    }
     let is_read = [Method::GET, Method::HEAD].contains(&parts.method);
-    let before = Seen::now(&web.services.writer).filter(|_| is_read);
+    let before = before.filter(|_| is_read);
     let failed = match admitted(&web, &parts) {
         Ok(()) => whole(body, web.services.web.body_limit).await,
         Err(failed) => Err(failed),

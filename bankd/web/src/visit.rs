@@ -70,7 +70,7 @@ impl Visit {
             path: parts.uri.path().to_owned(),
             query: query.map(|query| query.0).unwrap_or_default(),
             form: Fields::new(),
-            seen: Seen::now(writer),
+            seen: parts.extensions.get::<Seen>().copied(),
         }
     }
 

@@ -43,7 +43,13 @@ fn each_step_of_a_command_can_be_the_last_of_its_writer() {
         node.stop_or_kill();
         node.start();
     }
-    let writer = cluster.writer(None);
+    // The writer before the last one learns within a second that it follows.
+    let writer = until("all nodes know the writer", || {
+        let named = [0, 1, 2].map(|node| field(&cluster.nodes[node], "writer"));
+        let writer = named[0].strip_prefix('n')?.parse::<usize>().ok()?;
+        let is_known = named.iter().all(|name| *name == named[0]);
+        (is_known && field(&cluster.nodes[writer], "role") == "writer").then_some(writer)
+    });
     all_agree(&cluster.nodes, writer);
     doors.check(&cluster.nodes[writer]);
     prove(&mut cluster.nodes);
