@@ -86,6 +86,54 @@ pub enum Passed {
         /// The change.
         change: SessionChange,
     },
+    /// A new node, before it has a bank: a copy of the database. Any node answers. There is no body.
+    Copy {
+        /// The part that is asked for.
+        part: CopyPart,
+    },
+}
+
+/// A request for a copy of a node's database.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum CopyPart {
+    /// Makes one: the answer is a [`Copy`].
+    Make,
+    /// Bytes of it, at most [`COPY_PIECE`].
+    Piece {
+        /// Its id.
+        copy: String,
+        /// The first byte.
+        from: u64,
+    },
+    /// Removes it.
+    Remove {
+        /// Its id.
+        copy: String,
+    },
+}
+
+/// Bytes of a piece of a copy, at most.
+pub const COPY_PIECE: usize = 4 << 20;
+
+/// A copy of a node's database, made for a new node.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Copy {
+    /// Names it in further requests.
+    pub copy: String,
+    /// The UUID of the bank.
+    pub bank: String,
+    /// The version of the node's program.
+    pub version: String,
+    /// The schema version of the database.
+    pub schema: i64,
+    /// The last entry of the log in it.
+    pub position: i64,
+    /// Its length in bytes.
+    pub bytes: u64,
+    /// SHA-256 in hexadecimal.
+    pub sha256: String,
 }
 
 /// A change of the sessions on the web pages.

@@ -89,6 +89,7 @@ pub async fn run(
         readers: daemon.services.readers.clone(),
     };
     let watcher = tokio::spawn(attention::watch(bank, stopped.clone()));
+    let keeper = tokio::spawn(keep_keys(Arc::clone(&daemon.services), stopped.clone()));
     {
         let served = daemon.serve(&listeners, stopped);
         tokio::pin!(served);
@@ -107,6 +108,7 @@ pub async fn run(
     drop(listeners);
     let _ = ticker.await;
     let _ = watcher.await;
+    let _ = keeper.await;
     let ended = tokio::task::spawn_blocking(move || daemon.end());
     anyhow::ensure!(ended.await.unwrap_or(false), "the writer thread failed");
     tracing::info!("stopped");
@@ -223,17 +225,10 @@ async fn tick(
     };
     let mut until_prune = 0;
     let mut kept_uses = services.keys.uses();
-    let mut keys_of = services.writer.directory();
     loop {
         tokio::select! {
             _ = interval.tick() => {
                 if services.writer.cluster().is_some() {
-                    // Keys of other nodes come and go with the entries of the log.
-                    let directory = services.writer.directory();
-                    if !Arc::ptr_eq(&directory, &keys_of) {
-                        services.keys.reload(&directory);
-                        keys_of = directory;
-                    }
                     refresh_sessions(&services).await;
                 }
                 if !services.writer.is_writing() {
@@ -262,6 +257,42 @@ async fn tick(
                 reload.run(&services, &gate).await;
             }
             _ = stopped.changed() => return,
+        }
+    }
+}
+
+/// Keys of a cluster come and go with the entries of the log: reads them again when an entry changed reference data, and
+/// their secrets with them.
+async fn keep_keys(services: Arc<Services>, mut stopped: watch::Receiver<()>) {
+    let Some(cluster) = services.writer.cluster() else {
+        return;
+    };
+    let mut moved = cluster.moved();
+    let mut interval = tokio::time::interval(TICK);
+    interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
+    let mut keys_of = None;
+    loop {
+        let is_tick = tokio::select! {
+            _ = interval.tick() => true,
+            _ = moved.changed() => false,
+            _ = stopped.changed() => return,
+        };
+        let directory = services.writer.directory();
+        let is_same = keys_of
+            .as_ref()
+            .is_some_and(|old| Arc::ptr_eq(old, &directory));
+        if is_tick {
+            services.copies.expire();
+        }
+        if is_tick || !is_same {
+            services
+                .secrets
+                .look(&services.keys, &services.writer)
+                .await;
+        }
+        if !is_same {
+            services.keys.reload(&directory);
+            keys_of = Some(directory);
         }
     }
 }

@@ -298,17 +298,24 @@ fn no_bank(dir: &DataDir, what: &str) -> Failure {
     }
 }
 
-/// Loads the settings and checks the secrets that they require. An error is a usage error.
+/// The settings, with the secrets that they name.
 fn settings(dir: &DataDir) -> Result<Config, Failure> {
-    let config = Config::load(&dir.config()).and_then(|config| {
-        gold::check_keys(&config.gold, &dir.keys())?;
-        Ok(config)
-    });
-    config.map_err(|text| Failure {
+    let config = unchecked(dir)?;
+    gold::check_keys(&config.gold, &dir.keys()).map_err(unusable)?;
+    Ok(config)
+}
+
+/// The settings alone.
+fn unchecked(dir: &DataDir) -> Result<Config, Failure> {
+    Config::load(&dir.config()).map_err(unusable)
+}
+
+fn unusable(text: String) -> Failure {
+    Failure {
         error: anyhow::Error::msg(text),
         code: exit::USAGE,
         hint: None,
-    })
+    }
 }
 
 /// Formats an error and its causes on one line.

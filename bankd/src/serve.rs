@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 use bankd_config::Config;
 use bankd_config::data_dir::{self, DataDir};
 use bankd_ledger::obs;
-use bankd_services::Services;
+use bankd_services::{Services, upgrade};
 use tokio::net::{TcpListener, TcpSocket, UnixListener};
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -50,6 +50,8 @@ pub(crate) fn serve_with(
     check_modes(data, &named)?;
     // Held until the process ends, however it does.
     let _lock = data_dir::lock(data)?;
+    // Before there is a handler of signals: a node that waits here ends by SIGTERM.
+    upgrade::run(data, &config.cluster, &config.backup)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()

@@ -40,7 +40,7 @@ impl Nodes {
             // One client asks as fast as it can.
             [log, name, address, ("BANKD_LIMITS_RATE", "0".to_owned())]
         };
-        bankd(&data, "init", &settings(0))?;
+        bankd(&data, &["init"], &settings(0))?;
         let copies = (1..=followers).map(|node| place.copy_of(&data, &format!("n{node}")));
         let copies: Vec<PathBuf> = copies.collect::<Result<_>>()?;
         let mut servers = vec![Server::node(
@@ -52,7 +52,7 @@ impl Nodes {
             until_role(server, "writer")?;
         }
         for (node, copy) in (1..).zip(&copies) {
-            bankd(copy, "join", &settings(node))?;
+            bankd(copy, &["join", "--restored"], &settings(node))?;
             let server = Server::node(copy, ANY_CORE, &settings(node))?;
             until_role(&server, "follower")?;
             servers.push(server);
@@ -82,9 +82,9 @@ fn pause() {
     std::thread::sleep(LOOK);
 }
 
-fn bankd(data: &Path, word: &str, settings: &[(&str, String)]) -> Result<()> {
+fn bankd(data: &Path, words: &[&str], settings: &[(&str, String)]) -> Result<()> {
     let mut command = on_core(ANY_CORE, Path::new(BANKD));
-    command.args(["cluster", word, "--data"]).arg(data);
+    command.arg("cluster").args(words).arg("--data").arg(data);
     command.envs(settings.iter().map(|(name, value)| (name, value)));
     postgresql::ran(&mut command).map(drop)
 }

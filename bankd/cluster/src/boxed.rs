@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::log::{Appended, Entry, Lease, Log, LogError, NodeRow};
+use crate::log::{Appended, Entry, KeySecret, Lease, Log, LogError, NodeRow};
 
 impl<T: Log + ?Sized> Log for Box<T> {
     fn append(&mut self, entry: &Entry) -> Result<Appended, LogError> {
@@ -64,6 +64,18 @@ impl<T: Log + ?Sized> Log for Box<T> {
 
     fn secret(&mut self, fresh: &[u8]) -> Result<Vec<u8>, LogError> {
         (**self).secret(fresh)
+    }
+
+    fn keys(&mut self) -> Result<Vec<KeySecret>, LogError> {
+        (**self).keys()
+    }
+
+    fn keep_key(&mut self, key: &KeySecret) -> Result<(), LogError> {
+        (**self).keep_key(key)
+    }
+
+    fn remove_key(&mut self, id: &str) -> Result<(), LogError> {
+        (**self).remove_key(id)
     }
 
     fn warnings(&mut self) -> Result<Vec<String>, LogError> {

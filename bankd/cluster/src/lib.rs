@@ -16,7 +16,7 @@ pub mod postgresql;
 pub mod settle;
 pub mod trust;
 
-pub use log::{Appended, BODY_MAX, Entry, Lease, Log, LogError, NodeRow};
+pub use log::{Appended, BODY_MAX, Entry, KeySecret, Lease, Log, LogError, NodeRow};
 pub use node::{Committed, Fault, Followed, Machine, Node, Position};
 pub use postgresql::{PostgresLog, Settings};
 pub use settle::{Settled, secure_last, settle};

@@ -101,6 +101,24 @@ pub struct NodeRow {
     pub age_ms: i64,
 }
 
+/// The secret of a key, which every node must have to verify its signatures.
+#[derive(Clone, PartialEq, Eq)]
+pub struct KeySecret {
+    /// The id of the key.
+    pub id: String,
+    /// The secret.
+    pub secret: Vec<u8>,
+}
+
+/// Without the secret.
+impl std::fmt::Debug for KeySecret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("KeySecret")
+            .field("id", &self.id)
+            .finish_non_exhaustive()
+    }
+}
+
 /// A log of one bank. Every call blocks, and ends within a few seconds. After an error, the next call
 /// connects again.
 pub trait Log: Send {
@@ -195,6 +213,24 @@ pub trait Log: Send {
     /// # Errors
     /// See [`LogError`]; it can be repeated.
     fn secret(&mut self, fresh: &[u8]) -> Result<Vec<u8>, LogError>;
+
+    /// The secrets of keys, by id.
+    ///
+    /// # Errors
+    /// `Away` or `Wrong`.
+    fn keys(&mut self) -> Result<Vec<KeySecret>, LogError>;
+
+    /// Stores the secret of a key, in place of one with this id.
+    ///
+    /// # Errors
+    /// See [`LogError`]; it can be repeated.
+    fn keep_key(&mut self, key: &KeySecret) -> Result<(), LogError>;
+
+    /// Removes the secret of a key; a missing one is no error.
+    ///
+    /// # Errors
+    /// See [`LogError`]; it can be repeated.
+    fn remove_key(&mut self, id: &str) -> Result<(), LogError>;
 
     /// Settings of the engine with which it can lose entries, each as a sentence.
     ///

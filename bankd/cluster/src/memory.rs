@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use self::shared::{Fault, Shared};
-use crate::log::{self, Appended, Entry, Lease, Log, LogError, NodeRow};
+use crate::log::{self, Appended, Entry, KeySecret, Lease, Log, LogError, NodeRow};
 
 /// How many of a thousand calls have which fault, or how many calls had it. A call has at most one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -77,6 +77,7 @@ impl MemoryLog {
             writer: None,
             nodes: BTreeMap::new(),
             secret: Vec::new(),
+            keys: BTreeMap::new(),
             now: 0,
             faults,
             met: Met::default(),
@@ -345,6 +346,28 @@ impl Log for MemoryLog {
                 shared.secret = fresh.to_vec();
             }
             shared.secret.clone()
+        })
+    }
+
+    fn keys(&mut self) -> Result<Vec<KeySecret>, LogError> {
+        let shared = self.reading()?;
+        let all = shared.keys.iter();
+        let all = all.map(|(id, secret)| KeySecret {
+            id: id.clone(),
+            secret: secret.clone(),
+        });
+        Ok(all.collect())
+    }
+
+    fn keep_key(&mut self, key: &KeySecret) -> Result<(), LogError> {
+        self.writing(|shared| {
+            shared.keys.insert(key.id.clone(), key.secret.clone());
+        })
+    }
+
+    fn remove_key(&mut self, id: &str) -> Result<(), LogError> {
+        self.writing(|shared| {
+            shared.keys.remove(id);
         })
     }
 

@@ -62,6 +62,8 @@ pub struct PostgresLog {
     server: String,
     tls: Option<MakeRustlsConnect>,
     session: Option<Session>,
+    /// Whether the tables of secrets were seen.
+    has_secrets: bool,
     /// None only while it is dropped.
     runtime: Option<Runtime>,
 }
@@ -107,6 +109,7 @@ impl PostgresLog {
             hosts,
             tls: tls.map(MakeRustlsConnect::new),
             session: None,
+            has_secrets: false,
             runtime: Some(runtime),
         })
     }
@@ -130,6 +133,17 @@ impl PostgresLog {
             session.client.batch_execute(tables::CREATE).await
         })?;
         self.last().map(|_| ())
+    }
+
+    /// The UUIDs of the banks in the database, whichever bank the settings name.
+    ///
+    /// # Errors
+    /// `Wrong` for the settings, the tables or the rights; `Away` if no server answers.
+    pub fn banks(&mut self) -> Result<Vec<String>, LogError> {
+        let rows = self.call(true, Kind::Read, ANSWER, async |session, _| {
+            session.client.query_typed(tables::BANKS, &[]).await
+        })?;
+        self.read_rows(&rows, |row| row.try_get(0))
     }
 
     /// Runs a statement within a time limit, over a connection that is made if there is none.

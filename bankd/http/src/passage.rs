@@ -13,10 +13,11 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
-use bank_api::cluster::{Passage, Passed, ROUTE, SessionChange};
+use bank_api::cluster::{CopyPart, Passage, Passed, ROUTE, SessionChange};
 use bank_api::sign::{Condition, Failure as Unproven};
 use bank_api::v1::MIGRATION_BYTES_MAX;
 use bankd_ledger::access::{Person, Roles};
+use bankd_ledger::keys::new_tid;
 use bankd_ledger::keys::tokens;
 use bankd_services::Services;
 use bankd_services::passage::{self, session_change};
@@ -69,10 +70,10 @@ async fn take(State(inlet): State<Inlet>, headers: HeaderMap, body: Bytes) -> Re
         }
     };
     let (passage, body, signer) = arrived.into_parts();
-    let response = if writer.is_writing() {
-        answered(&inlet, passage, body).await
-    } else {
-        busy()
+    let response = match &passage.caller {
+        Passed::Copy { part } => copied(&inlet.services, &passage.from, part.clone()).await,
+        _ if writer.is_writing() => answered(&inlet, passage, body).await,
+        _ => busy(),
     };
     let (parts, body) = response.into_parts();
     let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
@@ -99,6 +100,25 @@ async fn answered(inlet: &Inlet, passage: Passage, body: Bytes) -> Response {
             answer.map_or_else(busy, |answer| answer.map(Body::from))
         }
         Passed::Session { change } => session(services, change.clone()).await,
+        Passed::Copy { part } => copied(services, &passage.from, part.clone()).await,
+    }
+}
+
+/// A copy of the database for a new node, which any node gives.
+async fn copied(services: &Services, to: &str, part: CopyPart) -> Response {
+    let (copies, to) = (Arc::clone(&services.copies), to.to_owned());
+    let done = tokio::task::spawn_blocking(move || {
+        copies
+            .answer(&to, part, || Ok((new_tid()?, env!("CARGO_PKG_VERSION"))))
+            .map_err(|error| format!("{error:#}"))
+    });
+    let done = done.await.unwrap_or_else(|error| Err(error.to_string()));
+    match done {
+        Ok(bytes) => Body::from(bytes).into_response(),
+        Err(text) => {
+            tracing::warn!(error = text, "no copy for a new node");
+            Failure::new("busy", text).into_response()
+        }
     }
 }
 

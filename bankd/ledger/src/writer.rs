@@ -23,7 +23,7 @@ pub use failure::SubmitError;
 pub use opening::{Opened, Opening, Step, StepDone, StepKey, Unopened};
 pub use portion::{Item, Landed, OnItsWay, Others, Portion, Row};
 pub use recording::Recording;
-pub use replica::{Cluster, Keeper, OnLead, Replica, Role, State, opening_body};
+pub use replica::{Cluster, Keeper, OnLead, Replica, Role, State, entry_changes, opening_body};
 pub use standing::Standing;
 pub use turn::{Turn, Whole};
 

@@ -6,7 +6,7 @@
 //! Start at [`make`]; [`restore`] is the reverse (decision 0064).
 
 mod clerk;
-mod files;
+pub(crate) mod files;
 mod folder;
 mod rekey;
 pub mod restore;
@@ -33,7 +33,7 @@ pub const MANIFEST: &str = "manifest.json";
 /// The value of `format` in the manifests that this program writes and reads.
 const FORMAT: u8 = 1;
 /// Space that must remain free on the disk beside a copy.
-const MARGIN: u64 = 16 << 20;
+pub(crate) const MARGIN: u64 = 16 << 20;
 /// Characters that are kept of why one failed.
 const FAILURE_MAX: usize = 1000;
 
@@ -211,7 +211,7 @@ fn manifest(
 /// Verifies a database that no daemon serves, and returns the depth of the check: the whole
 /// journal, or only the structure if its schema is older. Only the `bankd` of that version can
 /// verify such a journal.
-fn prove(database: &Path) -> Result<&'static str> {
+pub(crate) fn prove(database: &Path) -> Result<&'static str> {
     let file = database.display();
     if store::outdated(database)?.is_some() {
         return match store::broken_pages(database)? {
@@ -244,7 +244,7 @@ fn prove(database: &Path) -> Result<&'static str> {
 }
 
 /// Refuses where there is no room for a copy.
-fn room(data: &DataDir, out: &Path) -> Result<()> {
+pub(crate) fn room(data: &DataDir, out: &Path) -> Result<()> {
     let needed = size(data).saturating_add(MARGIN);
     let free = files::free(out).with_context(|| format!("no figures of {}", out.display()))?;
     if free >= needed {
@@ -278,7 +278,7 @@ pub fn free(folder: &Path) -> std::io::Result<u64> {
     files::free(folder)
 }
 
-fn mib(bytes: u64) -> u64 {
+pub(crate) fn mib(bytes: u64) -> u64 {
     bytes.div_ceil(1 << 20)
 }
 

@@ -3,5 +3,6 @@
 pub mod backup;
 pub mod checkpoint;
 mod command;
+pub mod copy;
 pub mod init;
 pub mod proof;

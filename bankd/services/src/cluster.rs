@@ -14,6 +14,7 @@ use bankd_ledger::writer::{Cluster, Keeper, Replica};
 use bankd_store::SqliteStore;
 
 use super::meets::Meets;
+use super::secrets::Secrets;
 
 /// The node of the settings for the writer thread, which stores what the settings name when it becomes the writer. None
 /// for a bank on a single machine, which stores that now.
@@ -50,6 +51,17 @@ pub(super) fn replica(
         meets.store(store, now)
     };
     Ok(Some(Replica::new(node, cluster, Box::new(on_lead))))
+}
+
+/// The secrets of keys in the log of the settings. Nothing is sent yet.
+///
+/// # Errors
+/// If a setting is wrong.
+pub(super) fn secrets(settings: &config::Cluster, data: &DataDir, bank: &str) -> Result<Secrets> {
+    let log = settings
+        .is_on()
+        .then(|| open_log(settings, data.path(), bank));
+    Ok(Secrets::new(log.transpose()?))
 }
 
 /// The log of the settings. Nothing is sent yet.

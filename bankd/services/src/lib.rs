@@ -9,16 +9,19 @@
 //! them: `people`, `limits` and `backups`.
 
 pub mod cluster;
+pub mod fetch;
 pub mod limits;
 pub mod links;
 mod meets;
 pub mod passage;
 pub mod position;
 pub mod requests;
+pub mod secrets;
 pub mod sessions;
 pub mod settings;
 pub mod spool;
 pub mod start;
+pub mod upgrade;
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -37,6 +40,7 @@ use bankd_partners::Partners;
 use bankd_records as records;
 use bankd_safekeeping::backup::Clerk;
 use bankd_safekeeping::checkpoint::Checkpoints;
+use bankd_safekeeping::copy::Copies;
 use bankd_safekeeping::proof::Prover;
 use bankd_store::read::Pool;
 use tokio::sync::Semaphore;
@@ -45,6 +49,7 @@ use limits::Limits;
 use links::Links;
 use passage::Door;
 use requests::Requests;
+use secrets::Secrets;
 use sessions::Sessions;
 use settings::Settings;
 
@@ -60,6 +65,10 @@ pub struct Services {
     pub keys: KeyRing,
     /// When money moves.
     pub clock: Arc<dyn LedgerClock>,
+    /// The same secrets in the log of a cluster.
+    pub secrets: Secrets,
+    /// Copies of the database for new nodes of a cluster.
+    pub copies: Arc<Copies>,
     /// The people behind the uids of the socket.
     pub people: People,
     /// Counters since the start.

@@ -104,6 +104,33 @@ pub async fn pass(
     Ok(response)
 }
 
+/// Asks a node for something that concerns no bank of ours yet: `(own, other)` are the names of both nodes.
+///
+/// # Errors
+/// Why there is no answer.
+pub async fn ask(
+    key: &SigningKey,
+    (own, other): (&str, &str),
+    address: &str,
+    caller: Passed,
+    limit: Duration,
+) -> Result<Response<Bytes>, String> {
+    let passage = Passage {
+        from: own.to_owned(),
+        to: other.to_owned(),
+        caller,
+        method: "POST".to_owned(),
+        target: "/".to_owned(),
+        headers: Vec::new(),
+    };
+    let body = passage.with_body(&[]).map_err(|error| error.to_string())?;
+    match tokio::time::timeout(limit, send(key, address, body)).await {
+        Ok(Ok(response)) => Ok(response),
+        Ok(Err(error)) => Err(error.to_string()),
+        Err(_) => Err(format!("no answer within {} s", limit.as_secs())),
+    }
+}
+
 /// Waits until this node contains what an answer of the writer is about.
 pub async fn caught_up<B>(writer: &Writer, response: &Response<B>, wait: Duration) {
     let position = response.headers().get(POSITION);

@@ -19,6 +19,7 @@ use bankd_partners::Partners;
 use bankd_records as records;
 use bankd_safekeeping::backup::{self, Clerk};
 use bankd_safekeeping::checkpoint::{Checkpoints, Keeper};
+use bankd_safekeeping::copy::Copies;
 use bankd_safekeeping::proof::Prover;
 use bankd_store::SqliteStore;
 use bankd_store::read::Pool;
@@ -56,16 +57,14 @@ pub fn start_with(
     store.bound_quarantine_to(config.sources.quarantine_bytes());
     let bank = store.bank()?;
     check_fallbacks(&store.reference())?;
-    // It only makes the first commits faster, and a test bank lives too briefly for that.
-    if !bank.test {
-        warm_up(&store, data.path());
-    }
+    warm_up(&store, data.path(), bank.test);
     let clock = clock(bank.test).map_err(anyhow::Error::msg)?;
     let now = store.ledger_now(clock.now());
     let files = records::Files::new(config.sinks(), data.path(), &bank.bank);
     let notices = config.notices();
     let meets = (Meets::new(&notices, &files), now);
     let replica = cluster::replica(&config.cluster, data, &mut store, meets)?;
+    let secrets = cluster::secrets(&config.cluster, data, &bank.bank.uuid)?;
     let uses = store.key_uses()?;
     let sessions = Sessions::new(store.web_sessions()?, &config.web);
     let (batch_max, keep) = (config.ledger.batch_max, records::keep);
@@ -77,6 +76,8 @@ pub fn start_with(
     let services = Arc::new(Services {
         readers: Pool::open(&database)?,
         keys: KeyRing::new(&data.keys(), config.auth.nonces_per_key),
+        secrets,
+        copies: Arc::new(Copies::new(data)),
         people: People::new(bank.init_uid, config.access.clone()),
         counters,
         requests: Requests::default(),
@@ -170,8 +171,12 @@ fn open(data: &DataDir, config: &Config) -> Result<SqliteStore> {
     }
 }
 
-/// Grows the log to what fits on the disk.
-fn warm_up(store: &SqliteStore, folder: &Path) {
+/// Grows the log to what fits on the disk. It only makes the first commits faster, and a test bank lives too briefly for
+/// that.
+fn warm_up(store: &SqliteStore, folder: &Path, is_test: bool) {
+    if is_test {
+        return;
+    }
     let free = match rustix::fs::statvfs(folder) {
         Ok(disk) => disk.f_bavail.saturating_mul(disk.f_frsize),
         Err(error) => {

@@ -1,5 +1,7 @@
 //! `bankd cluster`: makes a bank a node of a cluster, and shows and changes the cluster.
 
+mod join;
+
 use anyhow::{Context as _, Result, bail};
 use bank_api::exit::bank as exit;
 use bank_core::directory::Policy;
@@ -8,11 +10,12 @@ use bankd_config::{Cluster, data_dir};
 use bankd_ledger::keys::new_secret;
 use bankd_ledger::writer::opening_body;
 use bankd_services::cluster::log_settings;
+use bankd_services::secrets::compare;
 use bankd_store::SqliteStore;
 use bankd_store::replica::Place;
 use clap::Subcommand;
 
-use super::{Data, Failure, exists, settings};
+use super::{Data, Failure, exists, settings, unchecked};
 
 /// `bankd cluster`.
 #[derive(Debug, Subcommand)]
@@ -22,10 +25,23 @@ pub(super) enum ClusterCommands {
         #[command(flatten)]
         data: Data,
     },
-    /// Make a restored backup of a node a further node; the daemon must be stopped
+    /// Make a further node from a copy of another node, or from a restored backup
     Join {
         #[command(flatten)]
         data: Data,
+        /// The node to copy [default: the first that answers, followers first]
+        #[arg(long, value_name = "NODE", conflicts_with = "restored")]
+        from: Option<String>,
+        /// Use the bank in the directory, which is a restored backup of a node
+        #[arg(long)]
+        restored: bool,
+        /// The bank, if the log contains several
+        #[arg(long, value_name = "UUID", conflicts_with = "restored")]
+        bank: Option<String>,
+        /// Seconds that the copy may take
+        #[arg(long, value_name = "SECONDS", default_value_t = 14_400,
+              value_parser = clap::value_parser!(u64).range(1..=604_800))]
+        timeout: u64,
     },
     /// Make a node a bank on a single machine again; the daemon must be stopped
     Leave {
@@ -61,13 +77,20 @@ pub(super) enum ClusterCommands {
 
 pub(super) fn run(command: &ClusterCommands) -> Result<u8, Failure> {
     let (ClusterCommands::Init { data }
-    | ClusterCommands::Join { data }
+    | ClusterCommands::Join { data, .. }
     | ClusterCommands::Leave { data, .. }
     | ClusterCommands::Status { data }
     | ClusterCommands::Promote { data, .. }
     | ClusterCommands::Trim { data, .. }) = command;
-    exists(&data.dir())?;
-    let cluster = settings(&data.dir())?.cluster;
+    let fetch = join::Fetch::of(command);
+    let config = if fetch.is_some() {
+        // The secrets of keys that the settings name are fetched too.
+        unchecked(&data.dir())?
+    } else {
+        exists(&data.dir())?;
+        settings(&data.dir())?
+    };
+    let cluster = config.cluster;
     let is_forced = matches!(command, ClusterCommands::Leave { force: true, .. });
     if !cluster.is_on() && !is_forced {
         return Err(Failure {
@@ -80,7 +103,10 @@ pub(super) fn run(command: &ClusterCommands) -> Result<u8, Failure> {
     }
     match command {
         ClusterCommands::Init { .. } => init(data, &cluster)?,
-        ClusterCommands::Join { .. } => join(data, &cluster)?,
+        ClusterCommands::Join { .. } => match fetch {
+            Some(fetch) => join::fetched(&data.dir(), &cluster, &fetch)?,
+            None => join::restored(&data.dir(), &cluster)?,
+        },
         ClusterCommands::Leave { force, .. } => leave(data, &cluster, *force)?,
         ClusterCommands::Status { .. } => status(&mut *log(data, &cluster)?)?,
         ClusterCommands::Promote { node, .. } => promote(&mut *log(data, &cluster)?, node)?,
@@ -109,6 +135,7 @@ fn init(data: &Data, cluster: &Cluster) -> Result<()> {
     let mut log = PostgresLog::new(&log_settings(cluster, dir.path(), &bank))?;
     log.create().context("cannot make the tables of the log")?;
     log.secret(new_secret()?.bytes())?;
+    compare(&mut log, &dir.keys(), &store.reference(), true).map_err(anyhow::Error::msg)?;
     let hash = store.last_hash().to_vec();
     // A first attempt may have ended before the file was marked.
     if log.last()? > 1 || log.find(1)?.is_some_and(|first| first.hash_after != hash) {
@@ -140,59 +167,6 @@ fn init(data: &Data, cluster: &Cluster) -> Result<()> {
         "{} is the first node of the cluster, at position {}",
         cluster.node,
         first.position
-    );
-    warn(&mut log)
-}
-
-fn join(data: &Data, cluster: &Cluster) -> Result<()> {
-    let dir = data.dir();
-    let _lock = data_dir::lock(&dir)?;
-    let mut store = SqliteStore::open_node(&dir.database(), Policy::default())?;
-    let bank = store.bank()?.bank.uuid;
-    let place = store.place()?.unwrap_or_default();
-    let mut log = PostgresLog::connect(&log_settings(cluster, dir.path(), &bank))?;
-    let known = log.nodes()?;
-    if let Some(other) = known
-        .iter()
-        .find(|row| row.node == cluster.node && row.address != cluster.address)
-    {
-        bail!(
-            "node {} is known at {}: choose another cluster.node, or remove that one with `bankd cluster leave`",
-            other.node,
-            other.address
-        );
-    }
-    let (first, last) = (log.first()?, log.last()?);
-    if place.position > last {
-        bail!(
-            "the file contains entry {}, and the log ends at {last}: it is another log, or it lost entries",
-            place.position
-        );
-    }
-    if place.position.saturating_add(1) < first {
-        bail!(
-            "the file contains entries up to {}, and the log begins at {first}: it was trimmed. Restore a newer backup \
-             of a node",
-            place.position
-        );
-    }
-    if let Some(own) = log.find(place.position)?
-        && own.hash_after != store.last_hash()
-    {
-        bail!(
-            "entry {} of the log belongs to another journal than that of the file",
-            place.position
-        );
-    }
-    store.join(Some(&Place {
-        node: cluster.node.clone(),
-        ..place.clone()
-    }))?;
-    report(&mut log, cluster, place.position)?;
-    say!(
-        "{} is a node of the cluster, at position {} of {last}: start `bankd serve`",
-        cluster.node,
-        place.position
     );
     warn(&mut log)
 }

@@ -45,6 +45,7 @@ mod load_work;
 mod migrate;
 pub mod numbers;
 mod open;
+mod outdated;
 pub mod partner;
 mod period;
 mod quarantine;
@@ -84,6 +85,7 @@ pub use follow::follow_mark;
 pub use idempotency::{Known, PRUNE_MAX, StoredAnswer, known};
 #[cfg(any(test, feature = "test-hooks"))]
 pub use migrate::old_bank;
+pub use outdated::Outdated;
 pub use record::{KeptRecord, SinkState, last_record, records_after, sink_state};
 pub use schedule::{
     MadeReport, Pages, ReportRun, RunState, Schedule, ScheduleChange, ScheduleCount, ScheduleRow,

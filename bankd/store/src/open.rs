@@ -117,7 +117,7 @@ impl SqliteStore {
 }
 
 /// A connection to a database that is there, is a bank's, and can be written.
-fn existing(path: &Path) -> Result<Connection, Error> {
+pub(super) fn existing(path: &Path) -> Result<Connection, Error> {
     if !path.exists() {
         let path = path.display();
         return Err(Error::NotABank(format!(

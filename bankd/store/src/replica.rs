@@ -62,7 +62,7 @@ pub fn place(connection: &Connection) -> Result<Option<Place>, Error> {
     Ok(found.optional()?)
 }
 
-fn set_place(connection: &Connection, place: &Place) -> Result<(), Error> {
+pub(super) fn set_place(connection: &Connection, place: &Place) -> Result<(), Error> {
     let sql = "INSERT INTO place (id, node, position, epoch) VALUES (1, ?1, ?2, ?3)
                ON CONFLICT (id) DO UPDATE SET node = ?1, position = ?2, epoch = ?3";
     let mut statement = connection.prepare_cached(sql)?;

@@ -136,6 +136,7 @@ fn the_page_makes_a_cluster_moves_its_writer_and_ends_it() {
     site.follow();
     for line in [
         "bank1 is the first node of the cluster, at position 1\n",
+        "bank2 is a node of the cluster, at position ",
         "bank3 is a node of the cluster, at position ",
         "writer   bank1 at http://127.0.0.1:",
         "bank3 left the cluster: the file is a bank on a single machine",

@@ -25,7 +25,7 @@ impl Drop for Ending<'_> {
 }
 
 /// What the settings of a node are.
-fn settings(log: &str, node: usize, port: u16) -> Vec<(String, String)> {
+pub(super) fn settings(log: &str, node: usize, port: u16) -> Vec<(String, String)> {
     [
         ("BANKD_CLUSTER_LOG", log.to_owned()),
         ("BANKD_CLUSTER_NODE", format!("n{node}")),
@@ -99,7 +99,7 @@ pub(super) fn nodes_of(mut first: Bank, logs: &[String], more: &[(&str, &str)]) 
     for number in 1..logs.len() {
         let node = Bank::bare(settings(number));
         bankd_ok(&node, &["restore", copy.to_str().unwrap()]);
-        let joined = bankd_ok(&node, &["cluster", "join"]);
+        let joined = bankd_ok(&node, &["cluster", "join", "--restored"]);
         assert!(
             joined.starts_with(&format!(
                 "n{number} is a node of the cluster, at position 1"
@@ -114,6 +114,11 @@ pub(super) fn nodes_of(mut first: Bank, logs: &[String], more: &[(&str, &str)]) 
     all
 }
 
+fn log_of(server: &Server) -> String {
+    let port = server.port;
+    format!("postgres://bank:{PASSWORD}@127.0.0.1:{port}/postgres")
+}
+
 impl Cluster {
     pub(super) fn start() -> Option<Self> {
         Self::of(|log| nodes(log, 3))
@@ -126,14 +131,16 @@ impl Cluster {
             return None;
         };
         let server = Server::start(found);
-        let log = format!(
-            "postgres://bank:{PASSWORD}@127.0.0.1:{}/postgres",
-            server.port
-        );
+        let log = log_of(&server);
         Some(Self {
             nodes: make(&log),
             server,
         })
+    }
+
+    /// The connection string of the log.
+    pub(super) fn log(&self) -> String {
+        log_of(&self.server)
     }
 
     /// The node that writes, once one does; `gone` does not count.

@@ -18,6 +18,7 @@ pub(super) struct Shared {
     pub(super) writer: Option<Writer>,
     pub(super) nodes: BTreeMap<String, (NodeRow, u64)>,
     pub(super) secret: Vec<u8>,
+    pub(super) keys: BTreeMap<String, Vec<u8>>,
     /// Milliseconds since the start.
     pub(super) now: u64,
     pub(super) faults: Faults,

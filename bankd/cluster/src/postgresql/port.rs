@@ -6,7 +6,7 @@ use tokio_postgres::types::Type;
 
 use super::fault::Kind;
 use super::{ANSWER, PostgresLog, entry, lease, limit, node, send, tables};
-use crate::log::{self, Appended, Entry, Lease, Log, LogError, NodeRow};
+use crate::log::{self, Appended, Entry, KeySecret, Lease, Log, LogError, NodeRow};
 
 impl Log for PostgresLog {
     fn append(&mut self, entry: &Entry) -> Result<Appended, LogError> {
@@ -138,18 +138,7 @@ impl Log for PostgresLog {
     }
 
     fn secret(&mut self, fresh: &[u8]) -> Result<Vec<u8>, LogError> {
-        let row = self.call(true, Kind::Read, ANSWER, async |session, _| {
-            session
-                .client
-                .query_typed_one(tables::HAS_SECRETS, &[])
-                .await
-        })?;
-        let found = self.read_rows([&row], |row| row.try_get::<_, bool>(0))?;
-        if found != [true] {
-            self.call(true, Kind::Write, ANSWER, async |session, _| {
-                session.client.batch_execute(tables::CREATE_SECRETS).await
-            })?;
-        }
+        self.make_secrets()?;
         let mut rows = self.rows(Kind::Read, ANSWER, tables::SECRET, &[])?;
         if rows.is_empty() {
             self.change(tables::KEEP_SECRET, &[(&fresh, Type::BYTEA)])?;
@@ -157,6 +146,30 @@ impl Log for PostgresLog {
         }
         let found = self.read_rows(&rows, |row| row.try_get(0))?.pop();
         found.ok_or_else(|| LogError::Away("the secret of the cluster was removed".to_owned()))
+    }
+
+    fn keys(&mut self) -> Result<Vec<KeySecret>, LogError> {
+        self.make_secrets()?;
+        let rows = self.rows(Kind::Read, ANSWER, tables::KEYS, &[])?;
+        self.read_rows(&rows, |row| {
+            Ok(KeySecret {
+                id: row.try_get(0)?,
+                secret: row.try_get(1)?,
+            })
+        })
+    }
+
+    fn keep_key(&mut self, key: &KeySecret) -> Result<(), LogError> {
+        self.make_secrets()?;
+        let values: [(&(dyn tokio_postgres::types::ToSql + Sync), Type); 2] =
+            [(&key.id, Type::TEXT), (&key.secret, Type::BYTEA)];
+        self.change(tables::KEEP_KEY, &values).map(|_| ())
+    }
+
+    fn remove_key(&mut self, id: &str) -> Result<(), LogError> {
+        self.make_secrets()?;
+        let count = self.change(tables::REMOVE_KEY, &[(&id, Type::TEXT)]);
+        count.map(|_| ())
     }
 
     fn warnings(&mut self) -> Result<Vec<String>, LogError> {
@@ -173,6 +186,29 @@ impl Log for PostgresLog {
             })
         })?;
         Ok(found.first().map(Safety::warnings).unwrap_or_default())
+    }
+}
+
+impl PostgresLog {
+    /// Makes the tables of secrets in a log of an earlier version.
+    fn make_secrets(&mut self) -> Result<(), LogError> {
+        if self.has_secrets {
+            return Ok(());
+        }
+        let row = self.call(true, Kind::Read, ANSWER, async |session, _| {
+            session
+                .client
+                .query_typed_one(tables::HAS_SECRETS, &[])
+                .await
+        })?;
+        let found = self.read_rows([&row], |row| row.try_get::<_, bool>(0))?;
+        if found != [true] {
+            self.call(true, Kind::Write, ANSWER, async |session, _| {
+                session.client.batch_execute(tables::CREATE_SECRETS).await
+            })?;
+        }
+        self.has_secrets = true;
+        Ok(())
     }
 }
 

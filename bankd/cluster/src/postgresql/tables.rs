@@ -46,14 +46,39 @@ CREATE TABLE IF NOT EXISTS bank_node (
     seen timestamptz NOT NULL,
     PRIMARY KEY (bank, node)
 );
-CREATE TABLE IF NOT EXISTS bank_secret (bank text PRIMARY KEY, secret bytea NOT NULL)";
+CREATE TABLE IF NOT EXISTS bank_secret (bank text PRIMARY KEY, secret bytea NOT NULL);
+CREATE TABLE IF NOT EXISTS bank_key (
+    bank text NOT NULL,
+    id text NOT NULL,
+    secret bytea NOT NULL,
+    PRIMARY KEY (bank, id)
+)";
 
-/// Logs of earlier versions do not have this table.
-pub(super) const HAS_SECRETS: &str = "SELECT to_regclass('bank_secret') IS NOT NULL";
+/// Logs of earlier versions do not have these tables.
+pub(super) const HAS_SECRETS: &str =
+    "SELECT to_regclass('bank_secret') IS NOT NULL AND to_regclass('bank_key') IS NOT NULL";
 
 pub(super) const CREATE_SECRETS: &str = "\
 SELECT pg_advisory_xact_lock(7021980114);
-CREATE TABLE IF NOT EXISTS bank_secret (bank text PRIMARY KEY, secret bytea NOT NULL)";
+CREATE TABLE IF NOT EXISTS bank_secret (bank text PRIMARY KEY, secret bytea NOT NULL);
+CREATE TABLE IF NOT EXISTS bank_key (
+    bank text NOT NULL,
+    id text NOT NULL,
+    secret bytea NOT NULL,
+    PRIMARY KEY (bank, id)
+)";
+
+pub(super) const KEYS: &str =
+    "SELECT id, secret FROM bank_key WHERE bank = $1 ORDER BY id COLLATE \"C\"";
+
+pub(super) const KEEP_KEY: &str = "\
+INSERT INTO bank_key (bank, id, secret) VALUES ($1, $2, $3)
+ON CONFLICT (bank, id) DO UPDATE SET secret = excluded.secret";
+
+pub(super) const REMOVE_KEY: &str = "DELETE FROM bank_key WHERE bank = $1 AND id = $2";
+
+/// Banks with an entry in the log.
+pub(super) const BANKS: &str = "SELECT DISTINCT bank FROM bank_writer ORDER BY bank";
 
 pub(super) const KEEP_SECRET: &str =
     "INSERT INTO bank_secret (bank, secret) VALUES ($1, $2) ON CONFLICT (bank) DO NOTHING";

@@ -11,6 +11,7 @@ use bank_core::model::Key;
 use bank_core::refusal::Refusal;
 use bank_core::time::{Timestamp, Window};
 use bankd_ledger::access::Role;
+use bankd_ledger::keys::KeyRing;
 use bankd_ledger::keys::hmac64::{self, Hmac64};
 use bankd_ledger::writer::Decided;
 use bankd_ledger::{clock, keys};
@@ -20,7 +21,6 @@ use zeroize::Zeroizing;
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
 use super::covered;
 use super::json::{self, read_bound, read_time};
-use super::outcome::Done;
 use super::pages::Turn;
 use super::path::Path;
 use crate::error::Failure;
@@ -105,6 +105,7 @@ pub(super) async fn remove(Path(id): Path<String>, call: Call) -> Handled {
         let done = call.write(Command::RemoveKey(id.clone()), removed).await?;
         if done.is_accepted() && !done.is_dry_run() {
             ring.reload(&call.services.writer.directory());
+            call.services.secrets.remove(&id).await;
             let folder = ring.folder().to_owned();
             let gone = tokio::task::spawn_blocking(move || keys::remove_secret(&folder, &id));
             if !matches!(gone.await, Ok(Ok(()))) {
@@ -197,13 +198,21 @@ async fn make(
         .number_for("key", id)
         .is_none();
     let stored = !taken && !call.dry_run()? && store(&call, id, secret.clone()).await?;
+    if stored && let Err(error) = call.services.secrets.keep(id, &secret).await {
+        discard(&ring, id).await;
+        let text = format!("the secret could not be stored for the other nodes: {error}");
+        return Err(Failure::new("busy", text));
+    }
     let fingerprint = SigningKey::new(&secret).fingerprint();
     let done = call.write_key(command, render_new, fingerprint).await;
-    let accepted = done.as_ref().is_ok_and(Done::is_accepted);
-    if stored && !accepted {
-        let (folder, id) = (ring.folder().to_owned(), id.to_owned());
-        let undone = tokio::task::spawn_blocking(move || keys::remove_secret(&folder, &id));
-        let _ = undone.await;
+    // Without an answer, the key may be in the log of a cluster: its secret stays there, and a repeat replaces it.
+    let is_refused = match &done {
+        Ok(done) => !done.is_accepted(),
+        Err(_) => call.services.writer.cluster().is_none(),
+    };
+    if stored && is_refused {
+        discard(&ring, id).await;
+        call.services.secrets.remove(id).await;
     }
     let mut done = done?;
     ring.reload(&call.services.writer.directory());
@@ -214,6 +223,13 @@ async fn make(
         });
     }
     Ok(done.into_response())
+}
+
+/// Removes the secret of a key that was not added.
+async fn discard(ring: &KeyRing, id: &str) {
+    let (folder, id) = (ring.folder().to_owned(), id.to_owned());
+    let undone = tokio::task::spawn_blocking(move || keys::remove_secret(&folder, &id));
+    let _ = undone.await;
 }
 
 /// False for an invalid id, which the ledger reports.

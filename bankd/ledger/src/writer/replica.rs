@@ -6,7 +6,7 @@ mod keeper;
 mod machine;
 mod state;
 
-pub use body::opening as opening_body;
+pub use body::{of_entry as entry_changes, opening as opening_body};
 pub use keeper::Keeper;
 pub(super) use machine::StoreMachine;
 pub use state::{Cluster, Role, State};

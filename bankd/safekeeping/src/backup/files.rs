@@ -19,7 +19,7 @@ const TEXT_MAX: u64 = 16 << 20;
 
 /// Creates a folder and its parents, accessible to the owner only; an existing folder is not
 /// changed.
-pub(super) fn private_folder(path: &Path) -> io::Result<()> {
+pub(crate) fn private_folder(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Ok(());
     }
@@ -27,7 +27,7 @@ pub(super) fn private_folder(path: &Path) -> io::Result<()> {
 }
 
 /// Makes an empty file for its owner alone.
-pub(super) fn empty(path: &Path) -> io::Result<()> {
+pub(crate) fn empty(path: &Path) -> io::Result<()> {
     create(path, 0o600).map(drop)
 }
 
@@ -37,7 +37,7 @@ fn create(path: &Path, mode: u32) -> io::Result<File> {
 }
 
 /// Syncs an existing file to disk, and returns its manifest entry.
-pub(super) fn sealed(path: &Path, name: &str) -> Result<BackupFile> {
+pub(crate) fn sealed(path: &Path, name: &str) -> Result<BackupFile> {
     let cannot = || format!("cannot read {}", path.display());
     super::close_to_others(path).with_context(cannot)?;
     let file = File::open(path).with_context(cannot)?;
@@ -81,16 +81,21 @@ fn pour(mut from: impl Read, mut to: impl Write) -> io::Result<(u64, String)> {
         to.write_all(part)?;
         bytes = bytes.saturating_add(u64::try_from(read).unwrap_or(u64::MAX));
     }
+    Ok((bytes, hex(&digest.finalize())))
+}
+
+/// Bytes in hexadecimal.
+pub(crate) fn hex(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(64);
-    for byte in digest.finalize() {
+    for byte in bytes {
         // Writing to a string cannot fail.
         let _ = write!(text, "{byte:02x}");
     }
-    Ok((bytes, text))
+    text
 }
 
 /// Writes a new file to the disk.
-pub(super) fn written(path: &Path, text: &[u8]) -> Result<()> {
+pub(crate) fn written(path: &Path, text: &[u8]) -> Result<()> {
     let cannot = || format!("cannot write {}", path.display());
     let mut file = create(path, 0o600).with_context(cannot)?;
     file.write_all(text).with_context(cannot)?;
@@ -110,13 +115,13 @@ pub(super) fn replaced(path: &Path, text: &[u8]) -> Result<()> {
 }
 
 /// Brings the names in a folder to the disk.
-pub(super) fn sync_folder(path: &Path) -> Result<()> {
+pub(crate) fn sync_folder(path: &Path) -> Result<()> {
     let folder = File::open(path).and_then(|folder| folder.sync_all());
     folder.with_context(|| format!("cannot sync {}", path.display()))
 }
 
 /// A text of bounded length.
-pub(super) fn short(path: &Path) -> io::Result<String> {
+pub(crate) fn short(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     let file = File::open(path)?;
     file.take(TEXT_MAX).read_to_string(&mut text)?;
@@ -124,7 +129,7 @@ pub(super) fn short(path: &Path) -> io::Result<String> {
 }
 
 /// Bytes that are free for us on the disk of a folder.
-pub(super) fn free(folder: &Path) -> io::Result<u64> {
+pub(crate) fn free(folder: &Path) -> io::Result<u64> {
     let disk = rustix::fs::statvfs(folder)?;
     Ok(disk.f_bavail.saturating_mul(disk.f_frsize))
 }

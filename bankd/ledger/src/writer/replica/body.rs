@@ -1,5 +1,6 @@
 //! The body of an entry: what kind it is, for which schema, and the changeset, compressed.
 
+use bankd_cluster::Entry;
 use bankd_store::replica::{Changes, schema};
 
 /// The first byte of every body.
@@ -40,11 +41,16 @@ pub fn opening() -> Vec<u8> {
     body
 }
 
+/// The changes in an entry.
+///
+/// # Errors
+/// If its body is none that this program reads.
+pub fn of_entry(entry: &Entry) -> Result<Changes, String> {
+    read(&entry.body, (&entry.hash_before, &entry.hash_after))
+}
+
 /// The changes in a body.
-pub(super) fn read(
-    body: &[u8],
-    (hash_before, hash_after): (&[u8], &[u8]),
-) -> Result<Changes, String> {
+fn read(body: &[u8], (hash_before, hash_after): (&[u8], &[u8])) -> Result<Changes, String> {
     let wrong = |what: &str| format!("its body {what}: it was written by another version of bankd");
     let (head, packed) = body
         .split_at_checked(18)

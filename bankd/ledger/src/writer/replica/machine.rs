@@ -37,9 +37,16 @@ impl Machine for StoreMachine<'_> {
     }
 
     fn apply(&mut self, entry: &Entry) -> Result<(), String> {
-        let changes = body::read(&entry.body, (&entry.hash_before, &entry.hash_after))?;
+        let changes = body::of_entry(entry)?;
         let ours = schema();
-        if changes.schema != ours {
+        if changes.schema > ours {
+            return Err(format!(
+                "the writer migrated the bank to schema version {}, and this program has {ours}: install the version of \
+                 the writer on this machine and start it. It goes on here by itself",
+                changes.schema
+            ));
+        }
+        if changes.schema < ours {
             return Err(format!(
                 "the writer has schema version {}, this program {ours}: install the same version of bankd on all nodes",
                 changes.schema

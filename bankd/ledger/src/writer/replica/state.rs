@@ -132,6 +132,11 @@ impl Cluster {
         is_other.then(|| (lease.node.clone(), lease.address.clone()))
     }
 
+    /// Changes of the position of this node.
+    pub fn moved(&self) -> watch::Receiver<i64> {
+        self.position.subscribe()
+    }
+
     /// Waits until this node contains an entry; false if it does not within this time.
     pub async fn reached(&self, position: i64, limit: Duration) -> bool {
         let mut moved = self.position.subscribe();
@@ -183,11 +188,16 @@ impl Cluster {
         self.wake();
     }
 
-    /// The log was read at this time, and this node contains this position afterwards.
-    pub(in super::super) fn followed(&self, position: i64, read: Instant, followed: &Followed) {
-        let Followed { lease, end, .. } = followed;
+    /// The last entry that this node contains now.
+    pub(in super::super) fn applied(&self, position: i64) {
         self.position
             .send_if_modified(|own| std::mem::replace(own, position) != position);
+    }
+
+    /// The log was read at this time.
+    pub(in super::super) fn followed(&self, read: Instant, followed: &Followed) {
+        let Followed { lease, end, .. } = followed;
+        let position = self.position();
         let mut state = self.lock();
         state.lease.clone_from(lease);
         state.fault = None;

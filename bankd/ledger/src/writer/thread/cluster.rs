@@ -92,18 +92,16 @@ impl Thread {
         let followed = replica.node.follow(&mut machine);
         let newest = machine.is_changed;
         let cluster = Arc::clone(&replica.cluster);
+        // Also what was applied before a failure.
+        if newest {
+            self.publish();
+        }
+        let place = self.store.place().ok().flatten();
+        let position = place.map_or(0, |place| place.position);
+        cluster.applied(position);
         match followed {
             Ok(followed) => {
-                if newest {
-                    self.publish();
-                }
-                let position = self
-                    .store
-                    .place()
-                    .ok()
-                    .flatten()
-                    .map_or(0, |place| place.position);
-                cluster.followed(position, read, &followed);
+                cluster.followed(read, &followed);
                 if followed.is_behind {
                     return Duration::ZERO;
                 }
