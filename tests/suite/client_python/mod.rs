@@ -1,7 +1,7 @@
 //! The Python package `bank-client` against a real daemon: its own tests, its examples, its queue.
 
 mod calls;
-mod peer;
+pub(crate) mod peer;
 mod queue;
 
 use std::os::unix::fs::PermissionsExt as _;

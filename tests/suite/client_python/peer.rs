@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use super::{command, interpreter};
 
 /// The program; killed when dropped.
-pub(super) struct Peer {
+pub(crate) struct Peer {
     child: Child,
     to: ChildStdin,
     from: BufReader<ChildStdout>,
@@ -15,19 +15,19 @@ pub(super) struct Peer {
 
 impl Peer {
     /// Starts it with the folder of its queue. `None` without a Python.
-    pub(super) fn start(address: &str, folder: &Path) -> Option<Self> {
+    pub(crate) fn start(address: &str, folder: &Path) -> Option<Self> {
         Self::with(address, folder, None)
     }
 
     /// The same with a signing key: its id, and the file with its secret.
-    pub(super) fn with(address: &str, folder: &Path, key: Option<(&str, &Path)>) -> Option<Self> {
+    pub(crate) fn with(address: &str, folder: &Path, key: Option<(&str, &Path)>) -> Option<Self> {
         let settings =
             key.map(|(id, file)| [("BANK_KEY_ID", Path::new(id)), ("BANK_KEY_FILE", file)]);
         Self::under(address, folder, settings.iter().flatten().copied())
     }
 
     /// The same with an API token.
-    pub(super) fn with_token(address: &str, folder: &Path, token: &str) -> Option<Self> {
+    pub(crate) fn with_token(address: &str, folder: &Path, token: &str) -> Option<Self> {
         Self::under(address, folder, [("BANK_TOKEN", Path::new(token))])
     }
 
@@ -56,25 +56,25 @@ impl Peer {
     }
 
     /// Gives it a command and waits for its answer.
-    pub(super) fn ask(&mut self, words: &str) -> String {
+    pub(crate) fn ask(&mut self, words: &str) -> String {
         self.order(words);
         self.answer()
     }
 
     /// Gives it a command.
-    pub(super) fn order(&mut self, words: &str) {
+    pub(crate) fn order(&mut self, words: &str) {
         writeln!(self.to, "{words}").unwrap();
     }
 
     /// Its next answer.
-    pub(super) fn answer(&mut self) -> String {
+    pub(crate) fn answer(&mut self) -> String {
         let mut line = String::new();
         self.from.read_line(&mut line).unwrap();
         line.trim().to_owned()
     }
 
     /// Ends it as `kill -9` does.
-    pub(super) fn kill(mut self) {
+    pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }

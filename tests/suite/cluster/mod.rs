@@ -3,6 +3,7 @@
 
 mod age;
 mod anywhere;
+mod clients;
 mod doors;
 mod howto;
 mod join;
