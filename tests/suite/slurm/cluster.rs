@@ -1,4 +1,4 @@
-//! A cluster of one machine: the real munged, slurmctld and slurmd in the folder of one test, beside a bank whose
+//! A cluster of one machine: the real munged, slurmctld and two slurmd in the folder of one test, beside a bank whose
 //! clock is that of the machine, as Slurm's is.
 
 use std::fmt::Write as _;
@@ -12,16 +12,20 @@ use tempfile::TempDir;
 use crate::harness::{Bank, Ran, free_port, programs, skip, until, workspace};
 
 /// The programs of Slurm that the tests need.
-const PROGRAMS: [&str; 6] = [
+const PROGRAMS: [&str; 7] = [
     "slurmctld",
     "slurmd",
     "sbatch",
     "scontrol",
     "munged",
     "setpriv",
+    "unshare",
 ];
 /// Where a distribution puts them.
 const PLACES: [&str; 4] = ["/usr/sbin", "/usr/bin", "/usr/local/sbin", "/usr/local/bin"];
+/// What the name of the second node has behind that of the machine. The backfill scheduler starts a heterogeneous job
+/// only if it finds a node for each part.
+const SECOND: &str = "b";
 /// The plug-in that reads `job_submit.lua`.
 const PLUGIN: &str = "job_submit_lua.so";
 
@@ -139,21 +143,22 @@ impl Cluster {
         let host = Ran::of(Command::new("hostname").arg("-s"), b"");
         let host = host.stdout.trim().to_owned();
         let dir = self.folder.path().display();
-        let (controller, node) = (free_port(), free_port());
+        let (controller, node, second) = (free_port(), free_port(), free_port());
         format!(
             "ClusterName=test\nSlurmctldHost={host}(127.0.0.1)\nAuthType=auth/munge\n\
              AuthInfo=socket={dir}/run/munge.sock\nCredType=cred/munge\nSlurmUser=root\nSlurmdUser=root\n\
-             SlurmctldPort={controller}\nSlurmdPort={node}\nStateSaveLocation={dir}/state\n\
-             SlurmdSpoolDir={dir}/spool\nSlurmctldLogFile={dir}/log/slurmctld\nSlurmdLogFile={dir}/log/slurmd\n\
-             SlurmctldPidFile={dir}/run/ctld.pid\nSlurmdPidFile={dir}/run/slurmd.pid\n\
+             SlurmctldPort={controller}\nStateSaveLocation={dir}/state\n\
+             SlurmdSpoolDir={dir}/spool/%n\nSlurmctldLogFile={dir}/log/slurmctld\nSlurmdLogFile={dir}/log/slurmd-%n\n\
+             SlurmctldPidFile={dir}/run/ctld.pid\nSlurmdPidFile={dir}/run/%n.pid\n\
              ProctrackType=proctrack/linuxproc\nTaskPlugin=task/none\nSwitchType=switch/none\nMpiDefault=none\n\
              ReturnToService=2\nSlurmdParameters=config_overrides\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core\n\
-             SchedulerParameters=batch_sched_delay=0,sched_interval=1\nKillWait=1\nDefMemPerCPU=100\n\
+             SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1\nKillWait=1\nDefMemPerCPU=100\n\
              JobSubmitPlugins=lua\nPrologSlurmctld={dir}/bin/prolog\nEpilogSlurmctld={dir}/bin/epilog\n\
              JobCompType=jobcomp/none\nAccountingStorageType=accounting_storage/none\n\
-             NodeName={host} NodeAddr=127.0.0.1 CPUs=8 RealMemory=2000 State=UNKNOWN\n\
+             NodeName={host} NodeAddr=127.0.0.1 Port={node} CPUs=8 RealMemory=2000 State=UNKNOWN\n\
+             NodeName={host}{SECOND} NodeAddr=127.0.0.1 Port={second} CPUs=8 RealMemory=2000 State=UNKNOWN\n\
              PartitionName=batch Nodes=ALL Default=YES MaxTime=INFINITE State=UP \
-             TRESBillingWeights=\"CPU=1.0,Mem=0.25G\"\n"
+             TRESBillingWeights=\"CPU=3.0,Mem=0.25G\"\n"
         )
     }
 
@@ -190,19 +195,24 @@ impl Cluster {
         until("munged listens", || {
             self.path("run/munge.sock").exists().then_some(())
         });
-        for daemon in ["slurmctld", "slurmd"] {
-            let mut command = Command::new(daemon);
-            command.args(["-D", "-f"]).arg(self.path("slurm.conf"));
-            self.spawn(command);
-            if daemon == "slurmctld" {
-                until("slurmctld answers", || {
-                    (self.slurm(&["scontrol", "ping"]).exit == 0).then_some(())
-                });
-            }
-        }
-        until("the node is idle", || {
-            let ran = self.slurm(&["sinfo", "-h", "-o", "%T"]);
-            (ran.stdout.trim() == "idle").then_some(())
+        let conf = self.path("slurm.conf");
+        let mut controller = Command::new("slurmctld");
+        controller.args(["-D", "-f"]).arg(&conf);
+        self.spawn(controller);
+        until("slurmctld answers", || {
+            (self.slurm(&["scontrol", "ping"]).exit == 0).then_some(())
+        });
+        let mut node = Command::new("slurmd");
+        node.args(["-D", "-f"]).arg(&conf);
+        self.spawn(node);
+        // Debian builds slurmd without --enable-multiple-slurmd (`-N`): the second one has a name of its own.
+        let script = format!("hostname \"$(hostname -s){SECOND}\"; exec slurmd -D -f \"$0\"");
+        let mut node = Command::new("unshare");
+        node.args(["--uts", "sh", "-c", &script]).arg(&conf);
+        self.spawn(node);
+        until("both nodes are idle", || {
+            let ran = self.slurm(&["sinfo", "-h", "-o", "%T %D"]);
+            (ran.stdout.trim() == "idle 2").then_some(())
         });
     }
 

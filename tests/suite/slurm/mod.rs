@@ -2,6 +2,7 @@
 
 mod check;
 mod cluster;
+mod lives;
 
 use cluster::Cluster;
 use serde_json::Value;
