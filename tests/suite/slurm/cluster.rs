@@ -72,21 +72,33 @@ impl Cluster {
     /// A bank with the machine `test`, the user root and these projects with their credits, and a cluster whose
     /// scripts ask it.
     pub(super) fn new(projects: &[(&str, i64)]) -> Self {
+        let mut cluster = Self::without_hooks("test", bank(projects));
+        cluster.settings("");
+        cluster.scripts();
+        let dir = cluster.folder.path().display();
+        let hooks = format!(
+            "JobSubmitPlugins=lua\nPrologSlurmctld={dir}/bin/prolog\nEpilogSlurmctld={dir}/bin/epilog\n"
+        );
+        let text = fs::read_to_string(cluster.path("slurm.conf")).unwrap();
+        cluster.write("slurm.conf", &format!("{text}{hooks}"));
+        cluster.lua(true);
+        cluster.start();
+        cluster
+    }
+
+    /// A cluster that was not started, and whose `slurm.conf` names nothing of this bank.
+    pub(super) fn without_hooks(name: &str, bank: Bank) -> Self {
         let folder = tempfile::Builder::new().prefix("slurm-").tempdir().unwrap();
-        let mut cluster = Self {
-            bank: bank(projects),
+        let cluster = Self {
+            bank,
             folder,
             daemons: Vec::new(),
         };
         for name in ["run", "state", "spool", "log", "munge", "bin"] {
             fs::create_dir(cluster.path(name)).unwrap();
         }
-        cluster.settings("");
-        cluster.scripts();
-        cluster.write("slurm.conf", &cluster.configuration());
+        cluster.write("slurm.conf", &cluster.configuration(name));
         cluster.write("job.sh", "#!/bin/sh\nexec sleep \"$1\"\n");
-        cluster.lua(true);
-        cluster.start();
         cluster
     }
 
@@ -94,7 +106,8 @@ impl Cluster {
         self.folder.path().join(name)
     }
 
-    fn write(&self, name: &str, text: &str) {
+    /// Writes an executable file of the folder.
+    pub(super) fn write(&self, name: &str, text: &str) {
         fs::write(self.path(name), text).unwrap();
         fs::set_permissions(self.path(name), fs::Permissions::from_mode(0o755)).unwrap();
     }
@@ -139,13 +152,13 @@ impl Cluster {
         }
     }
 
-    fn configuration(&self) -> String {
+    fn configuration(&self, name: &str) -> String {
         let host = Ran::of(Command::new("hostname").arg("-s"), b"");
         let host = host.stdout.trim().to_owned();
         let dir = self.folder.path().display();
         let (controller, node, second) = (free_port(), free_port(), free_port());
         format!(
-            "ClusterName=test\nSlurmctldHost={host}(127.0.0.1)\nAuthType=auth/munge\n\
+            "ClusterName={name}\nSlurmctldHost={host}(127.0.0.1)\nAuthType=auth/munge\n\
              AuthInfo=socket={dir}/run/munge.sock\nCredType=cred/munge\nSlurmUser=root\nSlurmdUser=root\n\
              SlurmctldPort={controller}\nStateSaveLocation={dir}/state\n\
              SlurmdSpoolDir={dir}/spool/%n\nSlurmctldLogFile={dir}/log/slurmctld\nSlurmdLogFile={dir}/log/slurmd-%n\n\
@@ -153,7 +166,6 @@ impl Cluster {
              ProctrackType=proctrack/linuxproc\nTaskPlugin=task/none\nSwitchType=switch/none\nMpiDefault=none\n\
              ReturnToService=2\nSlurmdParameters=config_overrides\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core\n\
              SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1\nKillWait=1\nDefMemPerCPU=100\n\
-             JobSubmitPlugins=lua\nPrologSlurmctld={dir}/bin/prolog\nEpilogSlurmctld={dir}/bin/epilog\n\
              JobCompType=jobcomp/none\nAccountingStorageType=accounting_storage/none\n\
              NodeName={host} NodeAddr=127.0.0.1 Port={node} CPUs=8 RealMemory=2000 State=UNKNOWN\n\
              NodeName={host}{SECOND} NodeAddr=127.0.0.1 Port={second} CPUs=8 RealMemory=2000 State=UNKNOWN\n\
@@ -162,7 +174,8 @@ impl Cluster {
         )
     }
 
-    fn start(&mut self) {
+    /// Starts the daemons, and waits until both nodes are idle.
+    pub(super) fn start(&mut self) {
         let dir = self.folder.path().to_owned();
         fs::set_permissions(&dir, fs::Permissions::from_mode(0o755)).unwrap();
         let key: String = (0..64).fold(String::new(), |mut key, n| {

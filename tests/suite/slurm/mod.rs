@@ -2,6 +2,7 @@
 
 mod check;
 mod cluster;
+mod howto;
 mod lives;
 
 use cluster::Cluster;
