@@ -13,7 +13,7 @@ mod peer;
 mod reads;
 mod refused;
 mod replay;
-mod request_sums;
+pub(crate) mod request_sums;
 mod requests;
 mod roles;
 mod scope;

@@ -8,7 +8,7 @@ use crate::harness::{Bank, Ran, Request, Response, T0};
 
 /// The statement, the journal and the balance of an account have one amount, in thousandths.
 #[track_caller]
-pub(super) fn one_amount(bank: &Bank, account: &str) -> i128 {
+pub(crate) fn one_amount(bank: &Bank, account: &str) -> i128 {
     let amount = thousandths(&bank.account(account)["amount"]);
     let statement = json(&bank.bank_ok(&[
         "statement",
