@@ -123,7 +123,7 @@ fn one_job_of_two_reporters_is_charged_once() {
                 let seconds = if is_first {
                     360 + shift
                 } else {
-                    // A few seconds more of another source are billed; fewer give nothing back.
+                    // The use was billed to its end: seconds of another source change nothing.
                     360
                 };
                 let left = 100_000 - 4 * seconds;
