@@ -1,6 +1,7 @@
 //! `bank rate`: what use costs.
 
 mod proposed;
+mod twice;
 
 use std::fmt::Write as _;
 
@@ -47,6 +48,7 @@ fn set(context: &Context, args: SetRate) -> Result<String, Failure> {
     let body = body(context, args)?;
     let answer: Written<Rate> = context.send(Method::POST, &["rates"], &body, &write)?;
     let rate = &answer.object;
+    warn(context, rate);
     let instance = if rate.instance.is_empty() { "" } else { " " };
     let per = if rate.per == "none" {
         String::new()
@@ -69,6 +71,16 @@ fn set(context: &Context, args: SetRate) -> Result<String, Failure> {
             rate.id, rate.kind, rate.name, rate.instance, rate.rate
         ),
     )
+}
+
+/// Warns of a rate of a resource that another rate in force contains, or that no job has.
+fn warn(context: &Context, rate: &Rate) {
+    // The rate is set: a failure of the list is none of the command.
+    let list: Result<List<Rate>, Failure> = context.all(&["rates"], &RateQuery::default());
+    let rates = list.map(|list| list.items).unwrap_or_default();
+    if let Some(text) = twice::warning(rate, &rates) {
+        crate::out::warn(&text);
+    }
 }
 
 /// The body of a rate as it is typed: `NAME RATE`, `NAME INSTANCE RATE`, `NAME=INSTANCE RATE`,

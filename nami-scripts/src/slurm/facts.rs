@@ -62,7 +62,15 @@ impl Facts {
             ));
         }
         let array = environment("SLURM_ARRAY_JOB_ID").zip(environment("SLURM_ARRAY_TASK_ID"));
-        let id = array.map_or_else(|| raw_id.clone(), |(job, task)| format!("{job}_{task}"));
+        let parts = environment("SLURM_HET_JOB_ID").zip(environment("SLURM_HET_JOB_OFFSET"));
+        let (id, held_id) = match (array, parts) {
+            (Some((job, task)), _) => {
+                let id = format!("{job}_{task}");
+                (id.clone(), id)
+            }
+            (None, Some((job, offset))) => (format!("{job}+{offset}"), job),
+            (None, None) => (raw_id.clone(), raw_id.clone()),
+        };
         let mut tres = String::new();
         if let Some(cpus) = cpus_per_node(&get("SLURM_JOB_CPUS_PER_NODE")) {
             tres = format!("cpu={cpus}");
@@ -71,9 +79,9 @@ impl Facts {
             }
         }
         Ok(Self {
-            held_id: id.clone(),
             raw_id,
             id,
+            held_id,
             restarts: get("SLURM_JOB_RESTART_COUNT").parse().unwrap_or(0),
             user: get("SLURM_JOB_USER"),
             group: get("SLURM_JOB_GROUP"),

@@ -95,3 +95,33 @@ fn a_job_that_used_up_its_hold_needs_available_money() {
     );
     bank.verify();
 }
+
+/// A job whose lien expired is still watched, until it ends.
+#[test]
+fn a_job_that_outlives_its_lien_needs_available_money() {
+    let mut bank = watching(&ON, TARGET);
+    program(&bank, "site", SITE);
+    reserve(&bank, "long", "1000");
+    charge(&bank, "other", 99_000);
+    unfunded(&bank, 0);
+    // A lien is open for ten minutes more than its job's limit.
+    bank.set_clock(T0 + 1700);
+    until("the lien has expired", || {
+        bank.held().is_empty().then_some(())
+    });
+    unfunded(&bank, 0);
+    charge(&bank, "more", 1000);
+    let lines = ran(&bank, 1);
+    assert!(
+        lines[0].starts_with("raised job_unfunded long colony amy chemistry chemistry 0: "),
+        "{lines:?}"
+    );
+    let why = "its lien has ended, and chemistry has nothing available";
+    assert!(lines[0].ends_with(why), "{lines:?}");
+    assert_eq!(unfunded(&bank, 1)[0]["job"], "long");
+    let end = "charge long --procs 1 --wall 1001 -A chemistry -u amy -m colony";
+    bank.bank_ok(&end.split(' ').collect::<Vec<_>>());
+    unfunded(&bank, 0);
+    assert_eq!(ran(&bank, 1).len(), 1);
+    bank.verify();
+}

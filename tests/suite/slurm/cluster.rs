@@ -1,4 +1,4 @@
-//! A cluster of one machine: the real munged, slurmctld and slurmd in the folder of one test, beside a bank whose
+//! A cluster of one machine: the real munged, slurmctld and two slurmd in the folder of one test, beside a bank whose
 //! clock is that of the machine, as Slurm's is.
 
 use std::fmt::Write as _;
@@ -12,16 +12,20 @@ use tempfile::TempDir;
 use crate::harness::{Bank, Ran, free_port, programs, skip, until, workspace};
 
 /// The programs of Slurm that the tests need.
-const PROGRAMS: [&str; 6] = [
+const PROGRAMS: [&str; 7] = [
     "slurmctld",
     "slurmd",
     "sbatch",
     "scontrol",
     "munged",
     "setpriv",
+    "unshare",
 ];
 /// Where a distribution puts them.
 const PLACES: [&str; 4] = ["/usr/sbin", "/usr/bin", "/usr/local/sbin", "/usr/local/bin"];
+/// What the name of the second node has behind that of the machine. The backfill scheduler starts a heterogeneous job
+/// only if it finds a node for each part.
+const SECOND: &str = "b";
 /// The plug-in that reads `job_submit.lua`.
 const PLUGIN: &str = "job_submit_lua.so";
 
@@ -68,21 +72,33 @@ impl Cluster {
     /// A bank with the machine `test`, the user root and these projects with their credits, and a cluster whose
     /// scripts ask it.
     pub(super) fn new(projects: &[(&str, i64)]) -> Self {
+        let mut cluster = Self::without_hooks("test", bank(projects));
+        cluster.settings("");
+        cluster.scripts();
+        let dir = cluster.folder.path().display();
+        let hooks = format!(
+            "JobSubmitPlugins=lua\nPrologSlurmctld={dir}/bin/prolog\nEpilogSlurmctld={dir}/bin/epilog\n"
+        );
+        let text = fs::read_to_string(cluster.path("slurm.conf")).unwrap();
+        cluster.write("slurm.conf", &format!("{text}{hooks}"));
+        cluster.lua(true);
+        cluster.start();
+        cluster
+    }
+
+    /// A cluster that was not started, and whose `slurm.conf` names nothing of this bank.
+    pub(super) fn without_hooks(name: &str, bank: Bank) -> Self {
         let folder = tempfile::Builder::new().prefix("slurm-").tempdir().unwrap();
-        let mut cluster = Self {
-            bank: bank(projects),
+        let cluster = Self {
+            bank,
             folder,
             daemons: Vec::new(),
         };
         for name in ["run", "state", "spool", "log", "munge", "bin"] {
             fs::create_dir(cluster.path(name)).unwrap();
         }
-        cluster.settings("");
-        cluster.scripts();
-        cluster.write("slurm.conf", &cluster.configuration());
+        cluster.write("slurm.conf", &cluster.configuration(name));
         cluster.write("job.sh", "#!/bin/sh\nexec sleep \"$1\"\n");
-        cluster.lua(true);
-        cluster.start();
         cluster
     }
 
@@ -90,7 +106,8 @@ impl Cluster {
         self.folder.path().join(name)
     }
 
-    fn write(&self, name: &str, text: &str) {
+    /// Writes an executable file of the folder.
+    pub(super) fn write(&self, name: &str, text: &str) {
         fs::write(self.path(name), text).unwrap();
         fs::set_permissions(self.path(name), fs::Permissions::from_mode(0o755)).unwrap();
     }
@@ -135,29 +152,30 @@ impl Cluster {
         }
     }
 
-    fn configuration(&self) -> String {
+    fn configuration(&self, name: &str) -> String {
         let host = Ran::of(Command::new("hostname").arg("-s"), b"");
         let host = host.stdout.trim().to_owned();
         let dir = self.folder.path().display();
-        let (controller, node) = (free_port(), free_port());
+        let (controller, node, second) = (free_port(), free_port(), free_port());
         format!(
-            "ClusterName=test\nSlurmctldHost={host}(127.0.0.1)\nAuthType=auth/munge\n\
+            "ClusterName={name}\nSlurmctldHost={host}(127.0.0.1)\nAuthType=auth/munge\n\
              AuthInfo=socket={dir}/run/munge.sock\nCredType=cred/munge\nSlurmUser=root\nSlurmdUser=root\n\
-             SlurmctldPort={controller}\nSlurmdPort={node}\nStateSaveLocation={dir}/state\n\
-             SlurmdSpoolDir={dir}/spool\nSlurmctldLogFile={dir}/log/slurmctld\nSlurmdLogFile={dir}/log/slurmd\n\
-             SlurmctldPidFile={dir}/run/ctld.pid\nSlurmdPidFile={dir}/run/slurmd.pid\n\
+             SlurmctldPort={controller}\nStateSaveLocation={dir}/state\n\
+             SlurmdSpoolDir={dir}/spool/%n\nSlurmctldLogFile={dir}/log/slurmctld\nSlurmdLogFile={dir}/log/slurmd-%n\n\
+             SlurmctldPidFile={dir}/run/ctld.pid\nSlurmdPidFile={dir}/run/%n.pid\n\
              ProctrackType=proctrack/linuxproc\nTaskPlugin=task/none\nSwitchType=switch/none\nMpiDefault=none\n\
              ReturnToService=2\nSlurmdParameters=config_overrides\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core\n\
-             SchedulerParameters=batch_sched_delay=0,sched_interval=1\nKillWait=1\nDefMemPerCPU=100\n\
-             JobSubmitPlugins=lua\nPrologSlurmctld={dir}/bin/prolog\nEpilogSlurmctld={dir}/bin/epilog\n\
+             SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1\nKillWait=1\nDefMemPerCPU=100\n\
              JobCompType=jobcomp/none\nAccountingStorageType=accounting_storage/none\n\
-             NodeName={host} NodeAddr=127.0.0.1 CPUs=8 RealMemory=2000 State=UNKNOWN\n\
+             NodeName={host} NodeAddr=127.0.0.1 Port={node} CPUs=8 RealMemory=2000 State=UNKNOWN\n\
+             NodeName={host}{SECOND} NodeAddr=127.0.0.1 Port={second} CPUs=8 RealMemory=2000 State=UNKNOWN\n\
              PartitionName=batch Nodes=ALL Default=YES MaxTime=INFINITE State=UP \
-             TRESBillingWeights=\"CPU=1.0,Mem=0.25G\"\n"
+             TRESBillingWeights=\"CPU=3.0,Mem=0.25G\"\n"
         )
     }
 
-    fn start(&mut self) {
+    /// Starts the daemons, and waits until both nodes are idle.
+    pub(super) fn start(&mut self) {
         let dir = self.folder.path().to_owned();
         fs::set_permissions(&dir, fs::Permissions::from_mode(0o755)).unwrap();
         let key: String = (0..64).fold(String::new(), |mut key, n| {
@@ -190,19 +208,24 @@ impl Cluster {
         until("munged listens", || {
             self.path("run/munge.sock").exists().then_some(())
         });
-        for daemon in ["slurmctld", "slurmd"] {
-            let mut command = Command::new(daemon);
-            command.args(["-D", "-f"]).arg(self.path("slurm.conf"));
-            self.spawn(command);
-            if daemon == "slurmctld" {
-                until("slurmctld answers", || {
-                    (self.slurm(&["scontrol", "ping"]).exit == 0).then_some(())
-                });
-            }
-        }
-        until("the node is idle", || {
-            let ran = self.slurm(&["sinfo", "-h", "-o", "%T"]);
-            (ran.stdout.trim() == "idle").then_some(())
+        let conf = self.path("slurm.conf");
+        let mut controller = Command::new("slurmctld");
+        controller.args(["-D", "-f"]).arg(&conf);
+        self.spawn(controller);
+        until("slurmctld answers", || {
+            (self.slurm(&["scontrol", "ping"]).exit == 0).then_some(())
+        });
+        let mut node = Command::new("slurmd");
+        node.args(["-D", "-f"]).arg(&conf);
+        self.spawn(node);
+        // Debian builds slurmd without --enable-multiple-slurmd (`-N`): the second one has a name of its own.
+        let script = format!("hostname \"$(hostname -s){SECOND}\"; exec slurmd -D -f \"$0\"");
+        let mut node = Command::new("unshare");
+        node.args(["--uts", "sh", "-c", &script]).arg(&conf);
+        self.spawn(node);
+        until("both nodes are idle", || {
+            let ran = self.slurm(&["sinfo", "-h", "-o", "%T %D"]);
+            (ran.stdout.trim() == "idle 2").then_some(())
         });
     }
 

@@ -2,6 +2,10 @@
 
 mod check;
 mod cluster;
+mod hooks;
+mod howto;
+mod lives;
+mod priced;
 
 use cluster::Cluster;
 use serde_json::Value;

@@ -8,7 +8,7 @@ use bank_core::amount::Amount;
 use bank_core::attention::{AttentionKind, Concern, Observed, THERE};
 use bank_core::directory::Directory;
 use bank_core::ids::UNBILLED;
-use bank_core::model::{Account, Allocation};
+use bank_core::model::{Account, Allocation, LienState};
 use bank_core::rules::sweep::Subject;
 use bank_core::time::{Seconds, Timestamp};
 use bank_core_figures::forecast::{DAY_US, Forecast, forecast};
@@ -312,7 +312,7 @@ impl Look {
         }
     }
 
-    /// Every job with a lien: one that was raised stays so until it ends.
+    /// Every job with a lien, or that outlived its lien: one that was raised stays so until it ends.
     fn unfunded(
         &self,
         connection: &Connection,
@@ -338,6 +338,9 @@ impl Look {
                 let payer = row.accounts.first().and_then(|id| name(*id));
                 let payer = payer.unwrap_or("its account");
                 let why = match short {
+                    0 if row.lien.state != LienState::Open => {
+                        format!("its lien has ended, and {payer} has nothing available")
+                    }
                     0 => format!("its hold is used up, and {payer} has nothing available"),
                     _ => format!("{payer} lacks {} {unit} for it", self.amount(short)),
                 };

@@ -1,8 +1,8 @@
 //! Running jobs that the money of their accounts does not cover.
 //!
 //! An account covers the holds of its open liens in the order of their starts, up to its amount and credit limit: the
-//! jobs that started last are the first without money. A job that used up its hold needs available money. A job whose lien
-//! ended is not observed: nothing shows that it still runs.
+//! jobs that started last are the first without money. A job that used up its hold, or whose lien expired while it
+//! runs, needs available money. It is observed until its use closes: nothing shows that it still runs after that.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ struct Cover {
     taken: i128,
 }
 
-/// An open lien, and what its accounts do not cover of it.
+/// An open lien, or the expired one of a job that is still open, and what its accounts do not cover of it.
 pub(super) struct Job {
     pub(super) lien: LienRow,
     /// None while it is covered; 0 if its hold is used up and nothing is available.
@@ -61,7 +61,8 @@ impl Job {
     }
 }
 
-/// Jobs with an open lien that holds real money, in the order of their starts, and whether these are all.
+/// Jobs with an open lien that holds real money, in the order of their starts, then open jobs whose lien expired, and
+/// whether these are all.
 pub(super) fn jobs(
     connection: &Connection,
     allocations: &[Allocation],
@@ -83,7 +84,19 @@ pub(super) fn jobs(
         short: short(&lien, &payer, &mut covers),
         lien,
     };
-    Ok((liens.into_iter().map(job).collect(), complete))
+    let mut jobs: Vec<Job> = liens.into_iter().map(job).collect();
+    let (outlived, all) = liens::outlived(connection, SCAN_MAX)?;
+    let real = outlived.into_iter().filter(|row| !row.lien.shadow);
+    jobs.extend(real.map(|lien| Job {
+        short: (!has_available(&lien, &covers)).then_some(0),
+        lien,
+    }));
+    Ok((jobs, complete && all))
+}
+
+fn has_available(row: &LienRow, covers: &BTreeMap<AccountId, Cover>) -> bool {
+    let available = |account| covers.get(account).is_some_and(|cover| cover.available > 0);
+    row.accounts.iter().any(available)
 }
 
 fn covers(allocations: &[Allocation], now: Timestamp) -> BTreeMap<AccountId, Cover> {
@@ -119,10 +132,6 @@ fn short(
         short = short.saturating_add(missing.clamp(0, hold.max(0)));
     }
     let is_used_up = row.lien.remaining() == 0;
-    let available = |account| {
-        let cover: Option<&Cover> = covers.get(account);
-        cover.is_some_and(|cover| cover.available > 0)
-    };
-    let is_dry = is_used_up && !row.accounts.iter().any(available);
+    let is_dry = is_used_up && !has_available(row, covers);
     (short > 0 || is_dry).then_some(short)
 }

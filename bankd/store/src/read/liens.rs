@@ -152,6 +152,33 @@ pub fn lien(connection: &Connection, id: i64) -> Result<Option<LienRow>, Error> 
     Ok(Some(found))
 }
 
+/// The last liens of jobs that are open although their lien expired, at most `limit`, and whether these are all. Their
+/// account is that of the job. Such a job closes when the grace after its lien has passed.
+pub fn outlived(connection: &Connection, limit: usize) -> Result<(Vec<LienRow>, bool), Error> {
+    let sql = "SELECT (SELECT max(id) FROM lien WHERE instance = i.id), i.account
+               FROM instance i
+               WHERE i.due_at IS NOT NULL AND i.closed_at IS NULL AND i.lien IS NULL AND i.lien_expired = 1
+                   AND i.account IS NOT NULL
+               ORDER BY i.due_at, i.id LIMIT ?1";
+    let mut statement = connection.prepare_cached(sql)?;
+    let most = i64::try_from(limit).unwrap_or(i64::MAX);
+    let mut rows = statement.query([most.saturating_add(1)])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        if found.len() == limit {
+            return Ok((found, false));
+        }
+        let Some(last) = row.get::<_, Option<i64>>(0)? else {
+            continue;
+        };
+        if let Some(mut one) = lien(connection, last)? {
+            one.accounts = vec![AccountId(row.get(1)?)];
+            found.push(one);
+        }
+    }
+    Ok((found, true))
+}
+
 fn portions(connection: &Connection, found: &mut LienRow) -> Result<(), Error> {
     let sql = "SELECT p.allocation, p.amount, a.account
                FROM lien_allocation p JOIN allocation a ON a.id = p.allocation
