@@ -38,6 +38,7 @@ mod error;
 mod node;
 mod path;
 pub mod queue;
+pub mod records;
 mod retry;
 mod routes;
 mod secret;

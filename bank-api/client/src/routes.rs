@@ -26,7 +26,8 @@ mod sources;
 
 pub use self::documents::Document;
 
-/// A record of a kind: the site declares its members, and `GET /api/v1/kinds` lists them.
+/// A record of a kind that the site added: it declares its members, and `GET /api/v1/kinds` lists them. Kinds of the program
+/// have types of their own in [`crate::records`].
 pub type Record = Map<String, Value>;
 
 /// Method and path of every route that this crate has a function for.

@@ -5,7 +5,16 @@ import unittest
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 
-from bank_client.shapes import ConfirmClock, NewCharge, NewDeposit, NewTransfer, OnDemandBalances, Receipt
+from bank_client.shapes import (
+    ConfirmClock,
+    HardwareWritten,
+    NewCharge,
+    NewDeposit,
+    NewProject,
+    NewTransfer,
+    OnDemandBalances,
+    Receipt,
+)
 from bank_client.values import BadValue, Page, decode, from_json, to_json
 
 RECEIPT = {"account": "chem", "amount": "0.1", "unit": "credits", "active": True}
@@ -31,6 +40,13 @@ class Requests(unittest.TestCase):
     def test_members_without_a_value_are_left_out(self):
         self.assertEqual(to_json(ConfirmClock()), b"{}")
         self.assertEqual(self.sent({"a": None}), {"a": None})
+
+    def test_members_of_the_site_are_sent_and_read(self):
+        project = NewProject(name="lasers", more={"cost_centre": "4711", "share": Decimal("0.5")})
+        self.assertEqual(self.sent(project), {"name": "lasers", "cost_centre": "4711", "share": "0.5"})
+        answer = {"id": 1, "name": "epyc", "processors": 1, "nodes": 2, "counts": True, "factor": "1", "hosts": []}
+        answer |= {"priority": 100, "serial": "x7", "dry_run": False, "transaction": 3, "warnings": []}
+        self.assertEqual(decode(HardwareWritten, answer).more, {"serial": "x7"})
 
     def test_reserved_words_are_members(self):
         body = NewTransfer(from_="a", to="b", amount=Decimal(1))

@@ -16,7 +16,7 @@ import sys
 import textwrap
 from typing import Any
 
-from kinds import kind_of
+from kinds import RECORDS, kind_of
 
 HERE = pathlib.Path(__file__).resolve().parent
 OPENAPI = HERE.parents[2] / "docs" / "reference" / "openapi.json"
@@ -138,6 +138,9 @@ class Types:
             for member, shape in part.get("properties", {}).items():
                 lines += [""] + comment(shape.get("description", ""))
                 lines.append(self.member(name, member, shape, member in required))
+        if name.removeprefix("New").removeprefix("Patch") in RECORDS:
+            lines += ["", "    # Members that the site adds (`bank kind add`)."]
+            lines.append('    more: dict[str, Any] = field(default_factory=dict, metadata={"rest": True})')
         self.classes[name] = lines
 
     def member(self, owner: str, member: str, schema: Schema, required: bool) -> str:

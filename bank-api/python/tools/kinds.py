@@ -75,6 +75,22 @@ EXCEPT = {
 }
 
 
+# Kinds of records to which a site can add members.
+RECORDS = {
+    "Attribute",
+    "Contribution",
+    "Contributor",
+    "Downtime",
+    "Hardware",
+    "Kind",
+    "Machine",
+    "Mapping",
+    "Partner",
+    "Project",
+    "User",
+}
+
+
 def kind_of(owner: str, member: str, schema: dict[str, Any]) -> str:
     """`amount`, `amount or empty`, `time` or `text`."""
     if (owner, member) in EXCEPT:

@@ -3,7 +3,9 @@
 
 mod examples;
 mod queue;
+mod records;
 mod servers;
+mod shapes;
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};

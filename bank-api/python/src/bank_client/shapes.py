@@ -379,6 +379,9 @@ class Attribute:
     # Type of its values: text, number.
     type: str
 
+    # Members that the site adds (`bank kind add`).
+    more: dict[str, Any] = field(default_factory=dict, metadata={"rest": True})
+
 
 @dataclass(frozen=True, kw_only=True)
 class AttributeWritten(Attribute):
@@ -887,6 +890,9 @@ class Contribution:
     # Hardware, such as a host or a processor type.
     what: str | None = None
 
+    # Members that the site adds (`bank kind add`).
+    more: dict[str, Any] = field(default_factory=dict, metadata={"rest": True})
+
 
 @dataclass(frozen=True, kw_only=True)
 class ContributionPeriod:
@@ -1023,6 +1029,9 @@ class Contributor:
 
     # Login name. Without a value: none.
     user: str | None = None
+
+    # Members that the site adds (`bank kind add`).
+    more: dict[str, Any] = field(default_factory=dict, metadata={"rest": True})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1230,6 +1239,9 @@ class Downtime:
 
     # End of the downtime, exclusive. Without a value: unknown.
     until: datetime | None = None
+
+    # Members that the site adds (`bank kind add`).
+    more: dict[str, Any] = field(default_factory=dict, metadata={"rest": True})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1813,6 +1825,9 @@ class Hardware:
     # End of use, exclusive. Without a value: no end.
     until: datetime | None = None
 
+    # Members that the site adds (`bank kind add`).
+    more: dict[str, Any] = field(default_factory=dict, metadata={"rest": True})
+
 
 @dataclass(frozen=True, kw_only=True)
 class HardwareWritten(Hardware):
@@ -2342,6 +2357,9 @@ class Kind:
     # Who may see records: everyone, auditors, administrators.
     see: str
 
+    # Members that the site adds (`bank kind add`).
+    more: dict[str, Any] = field(default_factory=dict, metadata={"rest": True})
+
 
 @dataclass(frozen=True, kw_only=True)
 class KindWritten(Kind):
@@ -2566,6 +2584,9 @@ class Machine:
     # Test scheduler: all its usage runs in mode track.
     test: bool
 
+    # Members that the site adds (`bank kind add`).
+    more: dict[str, Any] = field(default_factory=dict, metadata={"rest": True})
+
 
 @dataclass(frozen=True, kw_only=True)
 class MachineStatus:
@@ -2623,6 +2644,9 @@ class Mapping:
     # Conditions, all required: FIELD=PATTERN or FIELD!=PATTERN; * any text: at most 16 texts of at most 519 bytes
     # each.
     when: list[str]
+
+    # Members that the site adds (`bank kind add`).
+    more: dict[str, Any] = field(default_factory=dict, metadata={"rest": True})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -3011,6 +3035,9 @@ class NewAttribute:
     # Type of its values: text, number. Default: text.
     type: str | None = None
 
+    # Members that the site adds (`bank kind add`).
+    more: dict[str, Any] = field(default_factory=dict, metadata={"rest": True})
+
 
 @dataclass(frozen=True, kw_only=True)
 class NewBatch:
@@ -3144,6 +3171,9 @@ class NewContribution:
     # Hardware, such as a host or a processor type.
     what: str | None = None
 
+    # Members that the site adds (`bank kind add`).
+    more: dict[str, Any] = field(default_factory=dict, metadata={"rest": True})
+
 
 @dataclass(frozen=True, kw_only=True)
 class NewContributor:
@@ -3163,6 +3193,9 @@ class NewContributor:
 
     # Login name. Without a value: none.
     user: str | None = None
+
+    # Members that the site adds (`bank kind add`).
+    more: dict[str, Any] = field(default_factory=dict, metadata={"rest": True})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -3256,6 +3289,9 @@ class NewDowntime:
     # End of the downtime, exclusive. Without a value: unknown.
     until: datetime | str | None = None
 
+    # Members that the site adds (`bank kind add`).
+    more: dict[str, Any] = field(default_factory=dict, metadata={"rest": True})
+
 
 @dataclass(frozen=True, kw_only=True)
 class NewEquivalents:
@@ -3305,6 +3341,9 @@ class NewHardware:
 
     # End of use, exclusive. Without a value: no end.
     until: datetime | str | None = None
+
+    # Members that the site adds (`bank kind add`).
+    more: dict[str, Any] = field(default_factory=dict, metadata={"rest": True})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -3432,6 +3471,9 @@ class NewKind:
     # Who may see records: everyone, auditors, administrators. Default: everyone.
     see: str | None = None
 
+    # Members that the site adds (`bank kind add`).
+    more: dict[str, Any] = field(default_factory=dict, metadata={"rest": True})
+
 
 @dataclass(frozen=True, kw_only=True)
 class NewLimit:
@@ -3506,6 +3548,9 @@ class NewMachine:
     # Test scheduler: all its usage runs in mode track. Default: false.
     test: bool | None = None
 
+    # Members that the site adds (`bank kind add`).
+    more: dict[str, Any] = field(default_factory=dict, metadata={"rest": True})
+
 
 @dataclass(frozen=True, kw_only=True)
 class NewMapping:
@@ -3529,6 +3574,9 @@ class NewMapping:
     # Conditions, all required: FIELD=PATTERN or FIELD!=PATTERN; * any text: at most 16 texts of at most 519 bytes
     # each.
     when: list[str]
+
+    # Members that the site adds (`bank kind add`).
+    more: dict[str, Any] = field(default_factory=dict, metadata={"rest": True})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -3602,6 +3650,9 @@ class NewPartner:
     # Address of the partner's daemon: HTTP or HTTPS with host and port. Without a value: it cannot be reached.
     url: str | None = None
 
+    # Members that the site adds (`bank kind add`).
+    more: dict[str, Any] = field(default_factory=dict, metadata={"rest": True})
+
 
 @dataclass(frozen=True, kw_only=True)
 class NewProject:
@@ -3634,6 +3685,9 @@ class NewProject:
 
     # Parent project. Without a value: none.
     parent: str | None = None
+
+    # Members that the site adds (`bank kind add`).
+    more: dict[str, Any] = field(default_factory=dict, metadata={"rest": True})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -4078,6 +4132,9 @@ class NewUser:
     # Telephone number.
     phone: str | None = None
 
+    # Members that the site adds (`bank kind add`).
+    more: dict[str, Any] = field(default_factory=dict, metadata={"rest": True})
+
 
 @dataclass(frozen=True, kw_only=True)
 class NewWebLink:
@@ -4273,6 +4330,9 @@ class Partner:
 
     # Address of the partner's daemon: HTTP or HTTPS with host and port. Without a value: it cannot be reached.
     url: str | None = None
+
+    # Members that the site adds (`bank kind add`).
+    more: dict[str, Any] = field(default_factory=dict, metadata={"rest": True})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -4597,6 +4657,9 @@ class PatchAttribute:
     # Description.
     description: str | None = None
 
+    # Members that the site adds (`bank kind add`).
+    more: dict[str, Any] = field(default_factory=dict, metadata={"rest": True})
+
 
 @dataclass(frozen=True, kw_only=True)
 class PatchContribution:
@@ -4629,6 +4692,9 @@ class PatchContribution:
     # Hardware, such as a host or a processor type.
     what: str | None = None
 
+    # Members that the site adds (`bank kind add`).
+    more: dict[str, Any] = field(default_factory=dict, metadata={"rest": True})
+
 
 @dataclass(frozen=True, kw_only=True)
 class PatchContributor:
@@ -4645,6 +4711,9 @@ class PatchContributor:
 
     # Login name. Without a value: none.
     user: str | None = None
+
+    # Members that the site adds (`bank kind add`).
+    more: dict[str, Any] = field(default_factory=dict, metadata={"rest": True})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -4686,6 +4755,9 @@ class PatchDowntime:
     # End of the downtime, exclusive. Without a value: unknown.
     until: datetime | str | None = None
 
+    # Members that the site adds (`bank kind add`).
+    more: dict[str, Any] = field(default_factory=dict, metadata={"rest": True})
+
 
 @dataclass(frozen=True, kw_only=True)
 class PatchHardware:
@@ -4724,6 +4796,9 @@ class PatchHardware:
 
     # End of use, exclusive. Without a value: no end.
     until: datetime | str | None = None
+
+    # Members that the site adds (`bank kind add`).
+    more: dict[str, Any] = field(default_factory=dict, metadata={"rest": True})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -4764,6 +4839,9 @@ class PatchKind:
 
     # Who may see records: everyone, auditors, administrators.
     see: str | None = None
+
+    # Members that the site adds (`bank kind add`).
+    more: dict[str, Any] = field(default_factory=dict, metadata={"rest": True})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -4825,6 +4903,9 @@ class PatchMachine:
     # Test scheduler: all its usage runs in mode track.
     test: bool | None = None
 
+    # Members that the site adds (`bank kind add`).
+    more: dict[str, Any] = field(default_factory=dict, metadata={"rest": True})
+
 
 @dataclass(frozen=True, kw_only=True)
 class PatchMapping:
@@ -4848,6 +4929,9 @@ class PatchMapping:
     # Conditions, all required: FIELD=PATTERN or FIELD!=PATTERN; * any text: at most 16 texts of at most 519 bytes
     # each.
     when: list[str] | None = None
+
+    # Members that the site adds (`bank kind add`).
+    more: dict[str, Any] = field(default_factory=dict, metadata={"rest": True})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -4881,6 +4965,9 @@ class PatchPartner:
     # Address of the partner's daemon: HTTP or HTTPS with host and port. Without a value: it cannot be reached.
     url: str | None = None
 
+    # Members that the site adds (`bank kind add`).
+    more: dict[str, Any] = field(default_factory=dict, metadata={"rest": True})
+
 
 @dataclass(frozen=True, kw_only=True)
 class PatchProject:
@@ -4904,6 +4991,9 @@ class PatchProject:
 
     # Parent project. Without a value: none.
     parent: str | None = None
+
+    # Members that the site adds (`bank kind add`).
+    more: dict[str, Any] = field(default_factory=dict, metadata={"rest": True})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -4942,6 +5032,9 @@ class PatchUser:
 
     # Telephone number.
     phone: str | None = None
+
+    # Members that the site adds (`bank kind add`).
+    more: dict[str, Any] = field(default_factory=dict, metadata={"rest": True})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -5072,6 +5165,9 @@ class Project:
 
     # Parent project. Without a value: none.
     parent: str | None = None
+
+    # Members that the site adds (`bank kind add`).
+    more: dict[str, Any] = field(default_factory=dict, metadata={"rest": True})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -7263,6 +7359,9 @@ class User:
 
     # Projects that the user is a member of.
     projects: list[str]
+
+    # Members that the site adds (`bank kind add`).
+    more: dict[str, Any] = field(default_factory=dict, metadata={"rest": True})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -75,10 +75,13 @@ def plain(value: object, place: str = "", depth: int = 0) -> Any:
 def _members(value: Any, place: str, depth: int) -> dict[str, Any]:
     kind: Any = type(value)
     hints = _hints(kind)
-    members = {}
+    members: dict[str, Any] = {}
     for item in fields(value):
         content = getattr(value, item.name)
         if content is None:
+            continue
+        if item.metadata.get("rest"):
+            members |= plain(content, place, depth + 1)
             continue
         name = item.metadata.get("json", item.name)
         # The daemon takes amounts as texts only.
@@ -144,7 +147,10 @@ def _no_constant(text: str) -> Any:
 
 
 def decode(kind: Any, value: Any, place: str = "answer") -> Any:
-    """A value of JSON as the type of Python that `kind` describes. Unknown members are ignored."""
+    """A value of JSON as the type of Python that `kind` describes.
+
+    Unknown members are in the member `more` of a record, and are ignored in all other shapes.
+    """
     if kind is Any or kind is object:
         return value
     if kind is Decimal:
@@ -200,9 +206,12 @@ def _decode_union(kinds: tuple[Any, ...], value: Any, place: str) -> Any:
 def _decode_members(kind: Any, value: dict[str, Any], place: str) -> Any:
     hints = _hints(kind)
     members = {}
+    names = {item.metadata.get("json", item.name) for item in fields(kind)}
     for item in fields(kind):
         name = item.metadata.get("json", item.name)
-        if name in value:
+        if item.metadata.get("rest"):
+            members[item.name] = {name: value[name] for name in value if name not in names}
+        elif name in value:
             members[item.name] = decode(hints[item.name], value[name], f"{place}.{name}")
     required = [f.name for f in fields(kind) if f.default is MISSING and f.default_factory is MISSING]
     missing = [name for name in required if name not in members]
