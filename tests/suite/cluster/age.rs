@@ -163,10 +163,10 @@ fn the_age_stays_small_while_commands_arrive() {
             scope.spawn(move || charges(thread));
         }
         let since = Instant::now();
-        while since.elapsed() < Duration::from_secs(6) {
+        while since.elapsed() < Duration::from_secs(10) {
             let answer = follower.over_socket(&balances);
             let (_, age) = seen(&answer);
-            assert!(age.unwrap() < 3000, "{age:?} ms under load");
+            assert!(age.unwrap() < 7000, "{age:?} ms under load");
             pause(Duration::from_millis(50));
         }
         drop(ending);

@@ -35,6 +35,8 @@ pub(super) fn nodes_with_doors(logs: &[String]) -> Vec<Bank> {
         ("BANKD_WEB_LISTEN", FREE),
         ("BANKD_GOLD_LISTEN", FREE),
         ("BANKD_AUDITOR_LISTEN", FREE),
+        // The default, with which the times without an answer are measured.
+        ("BANKD_CLUSTER_LEASE_S", "3"),
     ];
     nodes_of(first, logs, &more)
 }

@@ -24,11 +24,13 @@ impl Drop for Ending<'_> {
     }
 }
 
-/// What the settings of a node are.
+/// What the settings of a node are. A machine that is busy for some seconds does not change the writer; tests that measure
+/// how soon another one writes have a shorter lease.
 pub(super) fn settings(log: &str, node: usize, port: u16) -> Vec<(String, String)> {
     [
         ("BANKD_CLUSTER_LOG", log.to_owned()),
         ("BANKD_CLUSTER_NODE", format!("n{node}")),
+        ("BANKD_CLUSTER_LEASE_S", "10".to_owned()),
         ("BANKD_CLUSTER_ADDRESS", format!("http://127.0.0.1:{port}")),
         ("BANKD_HTTP_LISTEN", format!("127.0.0.1:{port}")),
     ]
