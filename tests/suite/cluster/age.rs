@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::doors::{GOLD, listener, nodes_with_doors, record};
-use super::nodes::{Cluster, Ending, prove};
+use super::nodes::{Cluster, Ending, all_agree, prove};
 use crate::harness::{
     Address, Bank, Dialect, Documents, Link, Request, Response, Signing, exchange, pause, summary,
     until,
@@ -171,5 +171,6 @@ fn the_age_stays_small_while_commands_arrive() {
         }
         drop(ending);
     });
+    all_agree(&cluster.nodes, writer);
     prove(&mut cluster.nodes);
 }

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use super::nodes::{FREE, nodes_of};
+use super::nodes::{FREE, all_ready, nodes_of};
 use crate::harness::{
     Address, Bank, Dialect, Request, Response, Setup, T0, exchange, pause, summary, until,
 };
@@ -38,7 +38,7 @@ pub(super) fn nodes_with_doors(logs: &[String]) -> Vec<Bank> {
         // The default, with which the times without an answer are measured.
         ("BANKD_CLUSTER_LEASE_S", "3"),
     ];
-    nodes_of(first, logs, &more)
+    all_ready(nodes_of(first, logs, &more))
 }
 
 /// The address of a node's listener, without its scheme.

@@ -4,7 +4,9 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use super::nodes::{Cluster, all_agree, bankd, bankd_ok, nodes, nodes_of, prove, settings};
+use super::nodes::{
+    Cluster, all_agree, all_know, bankd, bankd_ok, nodes, nodes_of, prove, settings,
+};
 use crate::harness::{Bank, Link, Request, SECRET, Setup, Signing, free_port, until};
 
 /// A machine with settings only.
@@ -76,6 +78,7 @@ fn a_node_is_made_from_a_copy_that_it_fetches() {
     new.start();
     assert_eq!(asked(&new, "moab", SECRET), 200, "its keys are there");
     cluster.nodes.push(new);
+    all_know(&cluster.nodes, writer);
     cluster.nodes[2].bank_ok(&["deposit", "chemistry", "6"]);
     all_agree(&cluster.nodes, writer);
     assert_eq!(cluster.nodes[2].figures("chemistry").0, 100_011);

@@ -65,7 +65,11 @@ pub(super) fn bankd_ok(bank: &Bank, words: &[&str]) -> String {
 
 /// A bank with its further nodes, all running.
 pub(super) fn nodes(log: &str, count: usize) -> Vec<Bank> {
-    nodes_of(Setup::new().start(), &vec![log.to_owned(); count], &[])
+    all_ready(nodes_of(
+        Setup::new().start(),
+        &vec![log.to_owned(); count],
+        &[],
+    ))
 }
 
 /// A listener on a port of its own, which stays the same when a node is started again.
@@ -160,6 +164,21 @@ pub(super) fn writer(nodes: &[Bank], gone: Option<usize>) -> usize {
         });
         found.map(|(at, _)| at)
     })
+}
+
+/// The nodes, once each of them takes commands.
+pub(super) fn all_ready(nodes: Vec<Bank>) -> Vec<Bank> {
+    all_know(&nodes, writer(&nodes, None));
+    nodes
+}
+
+/// Waits until every running node passes commands to a writer: for a moment after a change they answer 503.
+pub(super) fn all_know(nodes: &[Bank], writer: usize) {
+    for node in nodes.iter().filter(|node| node.is_running()) {
+        until("a node knows the writer", || {
+            (field(node, "writer") == format!("n{writer}")).then_some(())
+        });
+    }
 }
 
 /// A member of the cluster in a node's status.

@@ -1,7 +1,7 @@
 //! A story of money and jobs told to a single bank, and to the nodes of a cluster in turn, ends with the same sums: of
 //! exports, usage, statements, reports and the journal, on every node.
 
-use super::nodes::{Cluster, all_agree, bankd_ok, prove};
+use super::nodes::{Cluster, all_agree, all_know, bankd_ok, prove};
 use crate::auth::request_sums::one_amount;
 use crate::export::sums::{agree, last};
 use crate::harness::{Bank, Documents, Request, Signing, until};
@@ -162,6 +162,7 @@ fn a_story_over_all_nodes_has_the_sums_of_a_single_bank() {
             }
             _ => {}
         }
+        all_know(&cluster.nodes, writer);
     }
     let known = sums(&alone);
     all_agree(&cluster.nodes, writer);

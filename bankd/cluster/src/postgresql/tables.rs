@@ -45,16 +45,9 @@ CREATE TABLE IF NOT EXISTS bank_node (
     version text NOT NULL,
     seen timestamptz NOT NULL,
     PRIMARY KEY (bank, node)
-);
-CREATE TABLE IF NOT EXISTS bank_secret (bank text PRIMARY KEY, secret bytea NOT NULL);
-CREATE TABLE IF NOT EXISTS bank_key (
-    bank text NOT NULL,
-    id text NOT NULL,
-    secret bytea NOT NULL,
-    PRIMARY KEY (bank, id)
 )";
 
-/// Logs of earlier versions do not have these tables.
+/// These tables are made when they are first needed: logs of earlier versions do not have them.
 pub(super) const HAS_SECRETS: &str =
     "SELECT to_regclass('bank_secret') IS NOT NULL AND to_regclass('bank_key') IS NOT NULL";
 
