@@ -18,7 +18,7 @@ fn sacct_in_the_hour_that_clocks_repeat() {
         ("02:30", "03:30", "02:00:00", 7_200),
         ("02:30", "03:30", "01:00:00", 3_600),
         // Suspended for 30 minutes of two hours.
-        ("01:30", "02:30", "01:30:00", 5_400),
+        ("01:30", "02:30", "01:30:00", 7_200),
         // Nothing decides: the earlier time.
         ("01:30", "02:30", "", 3_600),
     ] {

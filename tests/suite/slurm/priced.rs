@@ -150,12 +150,17 @@ fn a_job_without_facts_of_scontrol_has_the_id_of_sacct() {
     }
 }
 
-/// Suspended time is not charged, by the hooks or by the records of `sacct`.
+/// The epilog charges the run time of Slurm. A record is charged from its start to its end (collectors.md a.1), where it is
+/// what charges the job.
 #[test]
-fn suspended_time_is_not_charged() {
+fn suspended_time_is_charged_by_records_only() {
     let mut job = Job::new("17", "17");
     job.suspended = 100;
-    for steps in [&["hooks"][..], &["import"], &["hooks", "import"]] {
+    for (steps, seconds) in [
+        (&["hooks"][..], 260),
+        (&["import"][..], 360),
+        (&["hooks", "import"][..], 260),
+    ] {
         let mut hooks = Hooks::new(Bank::new());
         for step in steps {
             if *step == "hooks" {
@@ -164,7 +169,7 @@ fn suspended_time_is_not_charged() {
                 hooks.import(&[&job]);
             }
         }
-        let left = 100_000 - 4 * 260;
+        let left = 100_000 - 4 * seconds;
         assert_eq!(
             hooks.bank.figures("chemistry"),
             (left, 0, left),

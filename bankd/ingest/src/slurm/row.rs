@@ -180,14 +180,14 @@ impl Row<'_> {
         // Without a run time to go by, an end before the start is no use.
         let times = span_of(Some(start), Some(end), self.elapsed).unwrap_or(Span::empty(start.us));
         let us = times.end_us.checked_sub(times.start_us);
-        let between = Number::seconds(us.ok_or_else(beyond)?);
-        let used = |count: Option<i64>| between.times(Number::whole(count.unwrap_or(0)));
+        let wall = Number::seconds(us.ok_or_else(beyond)?);
+        let used = |count: Option<i64>| wall.times(Number::whole(count.unwrap_or(0)));
         let mut job = Job {
             id: ids.pop().unwrap_or_default(),
             start_us: times.start_us,
             end_us: times.end_us,
             submit_us: self.submit.at().map(|at| at.us),
-            wall: self.ran(between),
+            wall,
             user: known(&self.user),
             account: known(&self.account),
             group: known(&self.group),
@@ -224,8 +224,7 @@ impl Row<'_> {
             let raw_id = self.raw_id.clone().into_owned();
             job.attributes.insert("raw_id".to_owned(), raw_id);
         }
-        // What was allocated.
-        job.add("wall_s", between);
+        job.add("wall_s", wall);
         job.add("core_s", used(self.cpus).ok_or_else(beyond)?);
         job.add("gpu_s", used(self.gpus).ok_or_else(beyond)?);
         if self.has_nodes {
@@ -237,17 +236,6 @@ impl Row<'_> {
         let mut jobs: Vec<Job> = others.collect();
         jobs.push(job);
         Ok(jobs)
-    }
-}
-
-impl Row<'_> {
-    /// The run time of Slurm, which is without the time in which the job was suspended (`Elapsed`), as it is charged by
-    /// the hooks too. The time from start to end if it is not stated, or not shorter.
-    fn ran(&self, between: Number) -> Number {
-        let us = |number: Number| number.as_microseconds();
-        let ran = self.elapsed.filter(|ran| ran.is_above_zero());
-        let shorter = ran.filter(|ran| us(*ran) < us(between));
-        shorter.unwrap_or(between)
     }
 }
 
