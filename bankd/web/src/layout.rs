@@ -41,7 +41,8 @@ fn of_pictures() -> Markup {
 
 /// A page with a drawing for a frame of another site.
 pub(crate) fn framed(title: &str, content: &Markup) -> Html<String> {
-    let body = html! { main #main .framed tabindex="-1" { h1 { (title) } (content) } };
+    let body =
+        html! { main #main .framed tabindex="-1" { h1 { (title) } (content) } (away(&html! {})) };
     document(title, &body, &of_pictures())
 }
 
@@ -79,14 +80,36 @@ fn page(
             (content)
         }
         footer .foot { (as_of(visit)) " · request " (visit.request_id()) }
+        (away(&others(visit)))
     };
-    document(title, &body, &html! { (nodes(visit)) (more) }).into_response()
+    document(title, &body, more).into_response()
 }
 
-/// The pages of the other nodes of a cluster, for the script to name when this one does not answer.
-fn nodes(visit: &Visit) -> Markup {
-    let nodes = &visit.web.services.web.nodes;
-    html! { @if !nodes.is_empty() { meta name="nodes" content=(nodes.join(" ")); } }
+/// What the script shows while bankd does not answer; `more` are other ways to this page.
+fn away(more: &Markup) -> Markup {
+    html! {
+        template {
+            div .message .bad .away role="alert" {
+                p { "bankd does not answer. This page continues as soon as it does. Your entries stay here." }
+                (more)
+            }
+        }
+    }
+}
+
+/// This page at the other nodes of a cluster.
+fn others(visit: &Visit) -> Markup {
+    let web = &visit.web.services.web;
+    let others = web.nodes.iter().filter(|node| **node != web.url);
+    let here = without(visit, |_| false);
+    let links = others.map(|node| {
+        let host = node.split("://").last().unwrap_or(node);
+        html! { " " a href={ (node) (here.as_str()) } { (host) } }
+    });
+    let links: Vec<Markup> = links.collect();
+    html! {
+        @if !links.is_empty() { p { "This page at another node:" @for link in &links { (link) } } }
+    }
 }
 
 /// The moment for which a page holds, also on paper, and the zone of its times.
@@ -102,6 +125,7 @@ pub(crate) fn bare(title: &str, content: &Markup) -> Html<String> {
     let body = html! {
         header .top { a .brand href="/" { "bank" } }
         main #main .narrow tabindex="-1" { h1 { (title) } (content) }
+        (away(&html! {}))
     };
     document(title, &body, &html! {})
 }

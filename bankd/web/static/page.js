@@ -13,29 +13,8 @@
   const answers = () =>
     fetch(probe, { method: 'HEAD', cache: 'no-store' }).then(answer => answer.status < 502, () => false);
 
-  // This page at the other nodes of a cluster.
-  function others() {
-    const nodes = document.querySelector('meta[name=nodes]')?.content.split(' ') ?? [];
-    const links = nodes.filter(node => node !== location.origin).map(node => {
-      const link = document.createElement('a');
-      link.href = node + location.pathname + location.search;
-      link.textContent = new URL(node).host;
-      return link;
-    });
-    if (!links.length) return [];
-    const line = document.createElement('p');
-    line.append('This page at another node: ', ...links.flatMap((link, at) => (at ? [', ', link] : [link])));
-    return [line];
-  }
-
   function message() {
-    const text = 'bankd does not answer. This page continues as soon as it does. Your entries stay here.';
-    const box = document.createElement('div');
-    box.className = 'message bad away';
-    box.setAttribute('role', 'alert');
-    box.append(document.createElement('p'));
-    box.firstChild.textContent = text;
-    box.append(...others());
+    const box = document.querySelector('template').content.firstElementChild.cloneNode(true);
     document.querySelector('main').prepend(box);
     return box;
   }

@@ -23,8 +23,13 @@ fn a_page_names_the_other_nodes_while_its_own_does_not_answer() {
     let mut bank = bank();
     let own = address(&bank);
     bank.stop();
-    let nodes = format!("http://{own},https://bank2.example.org,https://bank3.example.org:8443");
-    let started = bank.start_with(&[("BANKD_WEB_LISTEN", &own), ("BANKD_WEB_NODES", &nodes)]);
+    let here = format!("http://{own}");
+    let nodes = format!("{here},https://bank2.example.org,https://bank3.example.org:8443");
+    let started = bank.start_with(&[
+        ("BANKD_WEB_LISTEN", &own),
+        ("BANKD_WEB_URL", &here),
+        ("BANKD_WEB_NODES", &nodes),
+    ]);
     assert!(started, "{}", bank.log());
     let mut page = browser.page(View::WIDE);
     open_as(&mut page, &bank, "amy", "/projects?search=chem");
