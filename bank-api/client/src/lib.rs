@@ -38,6 +38,7 @@ mod error;
 mod node;
 mod path;
 pub mod queue;
+mod record;
 pub mod records;
 mod retry;
 mod routes;
@@ -56,8 +57,9 @@ pub use self::{
     client::{Builder, Client, DEFAULT_SERVER},
     error::{Error, Identity, Refused},
     path::{path, query},
+    record::Record,
     retry::{Retry, jitter, wait},
-    routes::{Document, Record, routes},
+    routes::{Document, routes},
     secret::read_secret,
     write::Write,
 };

@@ -8,8 +8,8 @@
 //! [`Client`]: crate::Client
 
 use bank_api::text::percent_encode;
-use serde_json::{Map, Value};
 
+use crate::record::Record;
 mod access;
 mod accounts;
 mod attention;
@@ -25,10 +25,6 @@ mod settings;
 mod sources;
 
 pub use self::documents::Document;
-
-/// A record of a kind that the site added: it declares its members, and `GET /api/v1/kinds` lists them. Kinds of the program
-/// have types of their own in [`crate::records`].
-pub type Record = Map<String, Value>;
 
 /// Method and path of every route that this crate has a function for.
 pub fn routes() -> Vec<(&'static str, &'static str)> {
@@ -238,9 +234,9 @@ mod tests {
     #[test]
     fn every_route_of_the_api_has_a_function() {
         let text = include_str!("../../../docs/reference/openapi.json");
-        let description: Value = serde_json::from_str(text).unwrap();
+        let description: serde_json::Value = serde_json::from_str(text).unwrap();
         let paths = description["paths"].as_object().unwrap();
-        let of_path = |(path, methods): (&String, &Value)| {
+        let of_path = |(path, methods): (&String, &serde_json::Value)| {
             let methods = methods.as_object().unwrap().keys();
             let methods = methods.filter(|name| *name != "parameters");
             let rows = methods.map(|method| (method.to_uppercase(), path.clone()));

@@ -123,7 +123,7 @@ fn file(schemas: &Value, kind: &str) -> String {
         .then_some("use bank_api::v1::Member;\n");
     format!(
         "//! Made from `docs/reference/openapi.json` by `tests/suite/client/shapes.rs`.\n\n{}use serde::{{Deserialize, Serialize}};\n\n\
-         use crate::routes::Record;\n{body}",
+         use crate::record::Record;\n{body}",
         member.unwrap_or_default()
     )
 }

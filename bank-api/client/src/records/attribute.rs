@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::routes::Record;
+use crate::record::Record;
 
 /// Usage attributes of this site.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::routes::Record;
+use crate::record::Record;
 
 /// Hardware contributions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

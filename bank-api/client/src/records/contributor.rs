@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::routes::Record;
+use crate::record::Record;
 
 /// People and groups who fund hardware.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::routes::Record;
+use crate::record::Record;
 
 /// Kinds of records and fields that this site adds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::routes::Record;
+use crate::record::Record;
 
 /// Map names from usage sources to projects, users and `PIs`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::routes::Record;
+use crate::record::Record;
 
 /// Partner banks: their projects run here, or ours run there.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
