@@ -97,7 +97,7 @@ pub enum Passed {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum CopyPart {
-    /// Makes one: the answer is a [`Copy`].
+    /// Makes one: the answer is a `Copy`.
     Make,
     /// Bytes of it, at most [`COPY_PIECE`].
     Piece {
