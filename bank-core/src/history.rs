@@ -2,7 +2,7 @@
 
 use crate::amount::Amount;
 use crate::effects::{Delta, Entry, EntryKind, Reshaped};
-use crate::ids::{AllocationId, EntryId, InstanceId, TxId};
+use crate::ids::{AccountId, AllocationId, EntryId, InstanceId, TxId};
 use crate::kind::Record;
 use crate::time::Timestamp;
 use std::collections::BTreeSet;
@@ -157,7 +157,15 @@ pub fn rests(entries: &[Placed]) -> Vec<Rest<'_>> {
     given_back(&standing(entries)).0
 }
 
-/// The same of entries that were not taken back, with each pair of a refund and the charge that it reduced.
+/// The rests of charges that an assignment to a project takes back: all that have something left, and those of
+/// `#unbilled`, which may have cost nothing. An earlier owner that got everything back has no part in it.
+pub fn waiting(entries: &[Placed], suspense: Option<AccountId>) -> Vec<Rest<'_>> {
+    let mut rests = rests(entries);
+    rests.retain(|rest| rest.left > 0 || rest.entry.account == suspense);
+    rests
+}
+
+/// [`rests`] of entries that were not taken back, with each pair of a refund and the charge that it reduced.
 fn given_back<'a>(kept: &[&'a Placed]) -> (Vec<Rest<'a>>, Vec<(EntryId, EntryId)>) {
     let mut rests: Vec<Rest<'a>> = Vec::new();
     let mut given: Vec<(EntryId, EntryId)> = Vec::new();

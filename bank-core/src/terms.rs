@@ -211,21 +211,47 @@ pub(crate) fn read_windows(reason: &str) -> Vec<Span> {
     text.split(',').filter_map(one).collect()
 }
 
-/// The word before the exact sum, of a charge whose amount a minimum or maximum changed.
+/// The word before the exact sum of a charge whose amount a minimum or maximum changed, or that has a fee.
 const EXACT: &str = "exact=";
 
-/// The addition of a charge to the running exact sum, in trillionths of a credit, for the journal. An undo
-/// subtracts this sum, not the bounded amount.
-pub(crate) fn written_exact(added: i128) -> String {
-    format!("{EXACT}{added}")
+/// The addition of a charge to the exact sums of its instance, in trillionths of a credit. An undo subtracts it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Added {
+    /// All of it, before a minimum or maximum.
+    pub(crate) sum: i128,
+    /// The part of it that counts once for each instance (rates.md): a fee that no earlier charge had.
+    pub(crate) once: i128,
 }
 
-/// Reads the text of [`written_exact`]; only windows can precede it.
-pub(crate) fn read_exact(reason: &str) -> Option<i128> {
-    let mut words = reason
-        .split(' ')
-        .skip_while(|word| word.starts_with(WINDOWS));
-    words.next()?.strip_prefix(EXACT)?.parse().ok()
+impl Added {
+    /// For the journal: `exact=SUM`, or `exact=SUM/ONCE` with a fee.
+    pub(crate) fn written(self) -> String {
+        match self.once {
+            0 => format!("{EXACT}{}", self.sum),
+            once => format!("{EXACT}{}/{once}", self.sum),
+        }
+    }
+
+    /// What takes it back.
+    pub(crate) fn negated(self) -> Self {
+        Self {
+            sum: self.sum.saturating_neg(),
+            once: self.once.saturating_neg(),
+        }
+    }
+
+    /// Reads the text of [`Added::written`]; only windows can precede it.
+    pub(crate) fn read(reason: &str) -> Option<Self> {
+        let mut words = reason
+            .split(' ')
+            .skip_while(|word| word.starts_with(WINDOWS));
+        let text = words.next()?.strip_prefix(EXACT)?;
+        let (sum, once) = text.split_once('/').unwrap_or((text, "0"));
+        Some(Self {
+            sum: sum.parse().ok()?,
+            once: once.parse().ok()?,
+        })
+    }
 }
 
 /// The disputed seconds of a charge, from its reason; none if it has none. The itemisation of a given amount
@@ -346,7 +372,7 @@ mod tests {
         #[test]
         fn what_a_reason_holds_is_read_again(
             spans in prop::collection::vec((any::<i64>(), any::<i64>()), 0..4),
-            exact in prop::option::of(any::<i128>()),
+            exact in prop::option::of((any::<i128>(), any::<i128>())),
             total in any::<bool>(),
             outside in "(asserted|tid|project_was)=[a-z= ]{0,20}",
             given in prop::option::of("[ -~\u{e9}]{0,30}"),
@@ -355,9 +381,10 @@ mod tests {
                 .into_iter()
                 .map(|(start, end)| Span { start: Timestamp(start), end: Timestamp(end) })
                 .collect();
+            let exact = exact.map(|(sum, once)| Added { sum, once });
             let parts = [
                 written(&spans),
-                exact.map(written_exact).unwrap_or_default(),
+                exact.map(Added::written).unwrap_or_default(),
                 if total { TOTAL.to_owned() } else { String::new() },
                 outside,
                 given.as_deref().map(written_given).unwrap_or_default(),
@@ -365,7 +392,7 @@ mod tests {
             let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
             let reason = parts.join(" ");
             prop_assert_eq!(read_windows(&reason), spans);
-            prop_assert_eq!(read_exact(&reason), exact);
+            prop_assert_eq!(Added::read(&reason), exact);
             prop_assert!(!total || is_of_total(&reason));
             prop_assert_eq!(read_given(&reason), given.as_deref());
         }

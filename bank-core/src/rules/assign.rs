@@ -6,8 +6,8 @@ use crate::command::{Assign, Charge, HISTORY, Request, Whose};
 use crate::effects::{
     Assigned, AssignedUse, Became, Billing, Delta, Effects, EntryKind, KnownUse, Outcome, UsageRow,
 };
-use crate::history::rests;
-use crate::ids::{BOUNDED_RULE, NAME_BYTES_MAX, TxId};
+use crate::history::{Placed, standing, waiting};
+use crate::ids::{AllocationId, BOUNDED_RULE, NAME_BYTES_MAX, TxId};
 use crate::model::{Facts, Instance, ObjectType};
 use crate::postings::{About, Postings};
 use crate::refusal::{Refusal, short};
@@ -17,6 +17,7 @@ use crate::terms::{Terms, Whole};
 use crate::time::Timestamp;
 use crate::usage::{self, kept};
 use crate::view::{Context, View};
+use std::collections::BTreeMap;
 
 /// Gives a finished use to a project. One that does not wait for a project stays as it is.
 pub(super) fn assign(assign: &Assign, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
@@ -78,13 +79,11 @@ fn waits(
     ctx: &Context<'_>,
 ) -> Result<Wait, Refusal> {
     let suspense = ctx.directory.suspense().map(|a| a.id);
-    let Some(last) = standing(&view.usages) else {
+    let Some(last) = last_use(&view.usages) else {
         return Ok(Wait::None);
     };
     if last.billing == Billing::Shadow {
-        let placed = |kind| kind == EntryKind::ChargeNotional;
-        let mut shadow = view.history.iter().filter(|(_, e)| placed(e.kind));
-        let nowhere = instance.billed.is_zero() && shadow.all(|(_, e)| e.allocation.is_none());
+        let nowhere = instance.billed.is_zero() && !has_shadow_place(&view.history);
         // Shadow figures of a project without an allocation have no allocation, before and after.
         let charge = || whole(assign, instance, Became::Charged, view, ctx);
         if !nowhere {
@@ -105,8 +104,9 @@ fn waits(
         let by_hand = e.kind == EntryKind::Refund && e.takes_back.is_some();
         by_hand.then_some(tx.0)
     };
-    let transactions: Vec<i64> = view.history.iter().filter_map(refund).collect();
-    let rests = rests(&view.history);
+    let kept = standing(&view.history);
+    let transactions: Vec<i64> = kept.into_iter().filter_map(refund).collect();
+    let rests = waiting(&view.history, suspense);
     let all_there = rests.iter().all(|r| r.entry.account == suspense);
     if rests.is_empty() || !all_there || !instance.shadow_billed.is_zero() {
         return Ok(Wait::None);
@@ -117,8 +117,20 @@ fn waits(
     Ok(Wait::Over)
 }
 
+/// Whether an allocation has shadow figures of an instance. One whose figures went back has none.
+fn has_shadow_place(history: &[Placed]) -> bool {
+    let mut sums: BTreeMap<AllocationId, i128> = BTreeMap::new();
+    for (_, entry) in standing(history) {
+        if let (EntryKind::ChargeNotional, Some(id)) = (entry.kind, entry.allocation) {
+            let sum = sums.entry(id).or_default();
+            *sum = sum.saturating_add(entry.delta.shadow.into());
+        }
+    }
+    sums.values().any(|sum| *sum != 0)
+}
+
 /// The last charge of an instance with use in it.
-fn standing(usages: &[UsageRow]) -> Option<&UsageRow> {
+fn last_use(usages: &[UsageRow]) -> Option<&UsageRow> {
     let mut rows = usages.iter().rev();
     rows.find(|row| row.billing != Billing::Refund)
 }

@@ -247,8 +247,8 @@ fn remark_terms(
     if charge.terms.total && charge.terms.finished.is_none() {
         postings.remark_ahead(terms::TOTAL, terms::WINDOWS);
     }
-    if let Some(added) = priced.and_then(|billed| billed.bounded) {
-        postings.remark_ahead(&terms::written_exact(added), terms::WINDOWS);
+    if let Some(added) = priced.and_then(|billed| billed.added) {
+        postings.remark_ahead(&added.written(), terms::WINDOWS);
     }
     if let Some(whole) = &charge.terms.finished {
         postings.remark(&whole.remark);

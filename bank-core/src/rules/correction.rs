@@ -21,6 +21,7 @@ use crate::model::{Allocation, Instance, Phase};
 use crate::postings::{About, Postings};
 use crate::refusal::{Refusal, short};
 use crate::rules::instance::in_scope;
+use crate::terms::Added;
 use crate::time::Seconds;
 use crate::view::{Context, View};
 
@@ -121,8 +122,26 @@ pub(in crate::rules) fn announce(
     row: &UsageRow,
     ctx: &Context<'_>,
 ) {
-    let changes = !row.amount.is_zero() || row.charged != Seconds(0);
-    if changes && ctx.directory.policy.records && instance.record.is_some() {
+    if !row.amount.is_zero() || row.charged != Seconds(0) {
+        announce_any(postings, instance, row, ctx);
+    }
+}
+
+/// The same of a row with which a closed use leaves its project or user or arrives at another one: its hours move,
+/// whatever it cost. The record of the close of an open one names the project of that time.
+pub(in crate::rules) fn announce_moved(
+    postings: &mut Postings,
+    instance: &Instance,
+    row: &UsageRow,
+    ctx: &Context<'_>,
+) {
+    if !instance.is_open() {
+        announce_any(postings, instance, row, ctx);
+    }
+}
+
+fn announce_any(postings: &mut Postings, instance: &Instance, row: &UsageRow, ctx: &Context<'_>) {
+    if ctx.directory.policy.records && instance.record.is_some() {
         postings.records.push(RecordEvent::Adjusted {
             instance: Box::new(instance.clone()),
             usage: row.clone(),
@@ -131,14 +150,14 @@ pub(in crate::rules) fn announce(
     }
 }
 
-/// Lowers the running sum of an instance by the billed amount, or raises it again: the next charge adds the
-/// same as before (decisions.md 7). If a minimum or maximum changed the amount of the charge, `exact` is its
-/// addition to the sum. The rest is priced again (decision note 0022).
+/// Lowers the running sums of an instance by a charge that was taken back, or raises them if it is done again: the next
+/// charge adds the same as before (decisions.md 7). `added` is its addition to them, below zero where it is taken back;
+/// without one the billed amount is. A fee that other charges stand for still counts, and is billed by the next one.
 fn shift_exact_sum(
     instance: &mut Instance,
     minor: i64,
     shadow: bool,
-    exact: Option<i128>,
+    added: Option<Added>,
     ctx: &Context<'_>,
 ) -> Result<(), Refusal> {
     let total = if shadow {
@@ -150,14 +169,23 @@ fn shift_exact_sum(
     let scale = i128::from(ctx.directory.bank.precision.minor_per_credit());
     let per_minor = crate::exact::TRILLIONTHS.checked_div(scale);
     let of_minor = || per_minor?.checked_mul(i128::from(minor));
-    let sum = exact
-        .or_else(of_minor)
-        .and_then(|exact| instance.exact_sum.checked_add(exact));
+    let metered = match added {
+        Some(added) => added.sum.checked_sub(added.once),
+        None => of_minor(),
+    };
+    let sum = metered.and_then(|metered| instance.exact_sum.checked_add(metered));
     instance.exact_sum = sum.ok_or(Refusal::AmountOverflow)?;
+    instance.once_sum = instance.once_sum.max(added.unwrap_or_default().once);
     if instance.billed.is_zero() && instance.shadow_billed.is_zero() && minor < 0 {
-        // Nothing is billed any more: what counts once may count again.
-        let rest = instance.exact_sum.saturating_add(instance.once_sum);
-        instance.exact_sum = if exact.is_some() { rest } else { 0 };
+        // Nothing is billed any more: what counts once may count again. A sum below zero lacks the fee of a charge whose
+        // transaction did not name it.
+        let lacking = if instance.exact_sum < 0 {
+            instance.once_sum
+        } else {
+            0
+        };
+        let rest = instance.exact_sum.saturating_add(lacking);
+        instance.exact_sum = if added.is_some() { rest } else { 0 };
         instance.once_sum = 0;
     }
     Ok(())

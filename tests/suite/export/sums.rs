@@ -1,5 +1,6 @@
 //! Hours and charges summed over an export are those of `bank usage`, after corrections of every kind.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 
@@ -8,8 +9,14 @@ use serde_json::Value;
 use super::{bank, export, path, uses};
 use crate::harness::{Bank, T0};
 
-/// Processor-seconds and charges in thousandths, by `bank usage`.
-fn usage(bank: &Bank) -> (i128, i128) {
+/// Processor-seconds and charges in thousandths.
+type Figures = (i128, i128);
+
+/// The figures of projects that have any.
+type Projects = BTreeMap<String, Figures>;
+
+/// The figures by `bank usage`, in all and of each project.
+fn usage(bank: &Bank) -> (Figures, Projects) {
     let text = bank.bank_ok(&[
         "usage",
         "--from",
@@ -21,11 +28,35 @@ fn usage(bank: &Bank) -> (i128, i128) {
         "--json",
     ]);
     let table: Value = serde_json::from_str(&text).unwrap();
-    let total = &table["total"];
-    (
-        thousandths(&total["core_seconds"]),
-        thousandths(&total["charged"]),
-    )
+    let figures = |row: &Value| {
+        (
+            thousandths(&row["core_seconds"]),
+            thousandths(&row["charged"]),
+        )
+    };
+    let rows = table["rows"].as_array().unwrap().iter();
+    let rows = rows.map(|row| (row["project"].as_str().unwrap_or(""), figures(row)));
+    (figures(&table["total"]), added(rows))
+}
+
+/// Sums by project, without those of nothing.
+fn added<'a>(rows: impl Iterator<Item = (&'a str, Figures)>) -> Projects {
+    let mut sums = Projects::new();
+    for (project, (hours, charge)) in rows {
+        let own = sums.entry(project.to_owned()).or_default();
+        *own = (own.0 + hours, own.1 + charge);
+    }
+    sums.retain(|_, figures| *figures != (0, 0));
+    sums
+}
+
+/// The sums of lines by project.
+fn by_project(lines: &[Value]) -> Projects {
+    let rows = lines.iter().map(|line| {
+        let project = line["project"].as_str().unwrap_or("");
+        (project, summed(std::slice::from_ref(line)))
+    });
+    added(rows)
 }
 
 pub(crate) fn thousandths(text: &Value) -> i128 {
@@ -85,16 +116,20 @@ fn of_ur1(text: &str) -> i128 {
 /// Compares the exact columns of lines with `bank usage`: corrections of reservations have hours but no duration.
 #[track_caller]
 pub(crate) fn agree_exactly(bank: &Bank) -> (i128, i128) {
-    let known = usage(bank);
-    assert_eq!(summed(&uses(&export(bank, &["jsonl"]))), known);
+    let (known, projects) = usage(bank);
+    let lines = uses(&export(bank, &["jsonl"]));
+    assert_eq!(summed(&lines), known);
+    assert_eq!(by_project(&lines), projects);
     known
 }
 
 /// Compares every format that sums with `bank usage`; gives its figures.
 #[track_caller]
 pub(crate) fn agree(bank: &Bank) -> (i128, i128) {
-    let known = usage(bank);
-    assert_eq!(exported(&uses(&export(bank, &["jsonl"]))), known);
+    let (known, projects) = usage(bank);
+    let lines = uses(&export(bank, &["jsonl"]));
+    assert_eq!(exported(&lines), known);
+    assert_eq!(by_project(&lines), projects);
     let csv = export(bank, &["csv"]);
     let mut lines = csv.lines();
     let head: Vec<&str> = lines.next().unwrap().split(',').collect();
@@ -239,7 +274,7 @@ fn consumption_rates_change_no_hours() {
         bank.bank_ok(&[&words[..], &used, more].concat());
     };
     let compare = |seconds: i128| {
-        let known = usage(&bank);
+        let (known, _) = usage(&bank);
         assert_eq!(known.0, 8 * seconds * 1_000);
         let lines = uses(&export(&bank, &["jsonl"]));
         assert_eq!(exported(&lines), known, "{lines:#?}");
@@ -292,4 +327,59 @@ fn shadow_charges_are_in_no_sum_of_money() {
     let screen = ask(&[]);
     assert!(screen.contains("shadow"), "{screen}");
     assert!(ask(&["--csv"]).contains(",charged,shadow_charged,"));
+}
+
+/// A use without a price moves its hours too when an amended record names another project; a settlement moves hours and
+/// amount from the name that no project had, and its undo moves them back.
+#[test]
+fn what_changes_its_project_changes_it_in_exports() {
+    let mut bank = bank();
+    bank.bank_ok(&["project", "add", "physics", "--members", "bob"]);
+    bank.bank_ok(&["deposit", "physics", "100000"]);
+    bank.bank_ok(&[
+        "machine",
+        "set",
+        "colony",
+        "--charge-policy",
+        "DEBITSUCCESSFULWC",
+    ]);
+    let import = |job: &str, account: &str, user: &str, state: &str, minutes: u32| {
+        bank.set_clock(T0 + 86_400);
+        let text = format!(
+            "JobID|Cluster|User|Account|State|ExitCode|Submit|Start|End|NNodes|NCPUS\n\
+             {job}|colony|{user}|{account}|{state}|0:0|2025-12-01T00:00:00|2025-12-01T01:00:00|\
+             2025-12-01T01:{minutes:02}:00|1|2\n"
+        );
+        let (file, name) = path(&bank, "in.sacct");
+        fs::write(file, text).unwrap();
+        bank.bank_ok(&["import", "sacct", &name, "--source", "slurm-colony"]);
+    };
+    let mut hours = 0;
+    for (job, account, user, state, minutes) in [
+        // Free, moved twice.
+        ("1", "chemistry", "amy", "FAILED", 10),
+        ("1", "physics", "bob", "FAILED", 5),
+        ("1", "chemistry", "amy", "FAILED", 20),
+        // Free, then charged to another project.
+        ("2", "chemistry", "amy", "FAILED", 10),
+        ("2", "physics", "bob", "COMPLETED", 10),
+        // For a project that there is not.
+        ("3", "ghost", "amy", "COMPLETED", 30),
+        ("4", "ghost", "amy", "FAILED", 30),
+    ] {
+        import(job, account, user, state, minutes);
+        hours = agree(&bank).0;
+    }
+    assert_eq!(hours, 2 * 60 * 1000 * (20 + 10 + 30 + 30));
+    for job in ["3", "4"] {
+        bank.bank_ok(&["settle", job, "-A", "physics", "-m", "colony"]);
+        assert_eq!(agree(&bank).0, hours, "{job}");
+        let settled = last(&bank, "settle");
+        bank.bank_ok(&["undo", &settled]);
+        assert_eq!(agree(&bank).0, hours, "{job}");
+        let undone = bank.query("SELECT max(id) FROM tx")[0][0].clone();
+        bank.bank_ok(&["undo", &undone]);
+        assert_eq!(agree(&bank).0, hours, "{job}");
+    }
+    bank.verify();
 }

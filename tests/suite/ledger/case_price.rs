@@ -1,6 +1,7 @@
 //! ledger.md 11, cases 109, 110 and 112: prices on their way through the ledger.
 
 use super::ask::{ci, quote};
+use super::ask_after::undo;
 use super::bench::on_both;
 
 #[test]
@@ -49,5 +50,38 @@ fn ledger_case_112_usage_without_processors_costs_nothing() {
     on_both(|t| {
         t.given("F{a=1000}");
         t.expect(quote(100).no_processors(), "cost 0", "");
+    });
+}
+
+#[test]
+fn a_fee_counts_once_whatever_was_undone() {
+    let flush = || ci("k", 10).attribute("Zone", "Asia");
+    let fee = |t: &mut super::bench::Bench| {
+        t.given("F{a=1000}");
+        t.rate("NBF Zone=Asia 200");
+        t.at("T0+10");
+        t.expect(flush(), "charged 210, balance 790", "charge a -210");
+        t.tx("charge", 0)
+    };
+    // The undone charge had the fee: the next one of the job bills it.
+    on_both(|t| {
+        let first = fee(t);
+        t.expect(flush(), "charged 10, balance 780", "charge a -10");
+        t.expect(undo(first), "undid charge", "reverse a 210");
+        t.expect(flush(), "charged 210, balance 780", "charge a -210");
+        t.expect_job("k", "open, used 20 s, billed 220, no lien");
+    });
+    // Nothing is left: the next charge is the first.
+    on_both(|t| {
+        let first = fee(t);
+        t.expect(undo(first), "undid charge", "reverse a 210");
+        let undone = t.tx("undo", 0);
+        t.expect(flush(), "charged 210, balance 790", "charge a -210");
+        // To do the first one again would bill the fee twice.
+        t.expect(undo(undone), "refused not_reversible, exit 1", "");
+        let second = t.tx("charge", 0);
+        t.expect(undo(second), "undid charge", "reverse a 210");
+        t.expect(undo(undone), "undid undo", "reverse a -210");
+        t.expect(flush(), "charged 10, balance 780", "charge a -10");
     });
 }

@@ -114,13 +114,14 @@ impl Bill {
         let shadow = shadow.filter(|(_, part)| *part > Amount::ZERO).collect();
         let mut real = left(history);
         real.extend(refunded);
-        let mut back = Amount::ZERO;
+        let (mut back, mut has_cost) = (Amount::ZERO, false);
         for (in_shadow, parts) in [(false, real), (true, shadow)] {
             let nowhere = self.nowhere(&parts, in_shadow)?;
             if parts.is_empty() && nowhere.is_zero() {
                 continue;
             }
             self.gives_back = true;
+            has_cost = true;
             let about = self.about_owner(owner);
             let mut sum = nowhere;
             if parts.is_empty() {
@@ -139,6 +140,12 @@ impl Bill {
             *total = total.plus(minus)?;
             self.went_back(owner, about.usage, (minus, billing), ctx);
             back = back.plus(sum)?;
+        }
+        if !has_cost {
+            // It cost nothing, and its hours go all the same.
+            let about = self.about_owner(owner);
+            let nothing = (Amount::ZERO, Billing::Billed);
+            self.went_back(owner, about.usage, nothing, ctx);
         }
         let Some(priced) = priced else {
             return Ok(None);

@@ -1,8 +1,8 @@
 //! Returns charges that waited for a project before the project is charged (ledger.md 2.8, `#unbilled`).
 
 use crate::amount::Amount;
-use crate::effects::{Billing, EntryKind, UsageRow};
-use crate::history::{rests, standing};
+use crate::effects::{Billing, Entry, EntryKind, UsageRow};
+use crate::history::{standing, waiting};
 use crate::ids::{Next, UsageId};
 use crate::model::Instance;
 use crate::postings::{About, Postings};
@@ -35,7 +35,8 @@ pub(super) fn take_back(
     };
     // Shadow figures are on no allocation. Their entry is taken back like any entry of a charge.
     let figures = standing(&view.history).into_iter().map(|(_, entry)| entry);
-    for entry in figures.filter(|e| in_shadow && e.kind == EntryKind::ChargeNotional) {
+    let waits = |e: &&Entry| e.kind == EntryKind::ChargeNotional && e.allocation.is_none();
+    for entry in figures.filter(|e| in_shadow && waits(e)) {
         let about = About {
             takes_back: Some(entry.id),
             project: entry.project.clone(),
@@ -44,7 +45,8 @@ pub(super) fn take_back(
         };
         postings.note(EntryKind::Reverse, &about);
     }
-    for rest in rests(&view.history) {
+    let suspense = ctx.directory.suspense().map(|a| a.id);
+    for rest in waiting(&view.history, suspense) {
         let about = About {
             takes_back: Some(rest.entry.id),
             ..about.clone()

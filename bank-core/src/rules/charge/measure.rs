@@ -12,7 +12,7 @@ use crate::price::{Priced, price, priced_from};
 use crate::refusal::Refusal;
 use crate::reservation::ReservationTime;
 use crate::rules::fallback;
-use crate::terms::{ITEMISATION_BYTES_MAX, Overlap, SPANS_MAX, Span};
+use crate::terms::{Added, ITEMISATION_BYTES_MAX, Overlap, SPANS_MAX, Span};
 use crate::time::{MICROS, Seconds, Timestamp};
 use crate::usage::IdleTime;
 use crate::view::{Context, View};
@@ -244,9 +244,9 @@ pub(super) struct Billed {
     pub(super) amount: Amount,
     /// No rate counted.
     pub(super) unpriced: bool,
-    /// The amount added to the running exact sum, if it differs from the billed amount by more than rounding, or
-    /// if it is the idle part of a reservation.
-    pub(super) bounded: Option<i128>,
+    /// The addition to the running exact sums, if it differs from the billed amount by more than rounding, has a fee,
+    /// or is the idle part of a reservation.
+    pub(super) added: Option<Added>,
     /// The part of a reservation's time that was idle, if the bank computes it.
     pub(super) idle: Option<Change>,
 }
@@ -256,7 +256,7 @@ impl Billed {
         Billed {
             amount,
             unpriced: false,
-            bounded: None,
+            added: None,
             idle: None,
         }
     }
@@ -321,17 +321,21 @@ pub(super) fn billed_now(
         amount.max(Amount::ZERO)
     };
     let known = instance.exact_sum.checked_add(instance.once_sum)?;
-    let added = sum.checked_sub(known)?;
+    let added = Added {
+        sum: sum.checked_sub(known)?,
+        once: once_sum.checked_sub(instance.once_sum)?,
+    };
     instance.exact_sum = exact_sum;
     instance.once_sum = once_sum;
     // Rounding alone makes no more than one minor unit of difference.
     let unit = TRILLIONTHS.checked_div(i128::from(precision.minor_per_credit()))?;
     let billed = unit.checked_mul(i128::from(amount.0))?;
-    let is_bounded = billed.abs_diff(added) > unit.unsigned_abs() && amount >= Amount::ZERO;
+    let is_bounded = billed.abs_diff(added.sum) > unit.unsigned_abs() && amount >= Amount::ZERO;
+    let is_noted = is_bounded || added.once > 0 || idle.is_some();
     Some(Billed {
         amount,
         unpriced: price.unpriced,
-        bounded: (is_bounded || idle.is_some()).then_some(added),
+        added: is_noted.then_some(added),
         idle,
     })
 }

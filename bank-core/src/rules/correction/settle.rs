@@ -2,7 +2,7 @@
 //! suspense account are taken back and the project is charged, in one transaction
 //! (decision 0014).
 
-use super::{move_money, one_instance};
+use super::{announce_moved, move_money, one_instance};
 use crate::amount::Amount;
 use crate::command::{Settle, Whose};
 use crate::decimal::Decimal;
@@ -10,7 +10,7 @@ use crate::effects::{
     Billing, Delta, Effects, EntryKind, InstanceChange, Outcome, Settled, UsageRow,
 };
 use crate::history::{Rest, rests};
-use crate::ids::{AllocationId, Next, UsageId};
+use crate::ids::{AllocationId, Next, TxId, UsageId};
 use crate::model::{Instance, ObjectType};
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
@@ -43,34 +43,38 @@ pub(super) fn settle(settle: &Settle, view: &View, ctx: &Context<'_>) -> Result<
     let mut postings = Postings::new(view);
     let tx = postings.begin_for("settle", ctx.now, instance.id);
     postings.remark(&settle.note);
-    let usage = UsageId(Next::take(&mut postings.next.usage));
-    take_back(&mut postings, &unbilled, &instance, usage)?;
+    let from = instance.clone();
+    let is_moved = from.facts.project != *project;
+    let left = next_row(&mut postings, &mut instance, tx, ctx);
+    take_back(&mut postings, &unbilled, &from, left.id)?;
     instance.facts.project.clone_from(project);
+    // Another project had it: its records move, so it leaves with one row and arrives with another.
+    let row = if is_moved {
+        let left = UsageRow {
+            amount: amount.negate()?,
+            billing: Billing::Unbilled,
+            ..left
+        };
+        announce_moved(&mut postings, &from, &left, ctx);
+        postings.usages.push(left);
+        let arrived = next_row(&mut postings, &mut instance, tx, ctx);
+        UsageRow { amount, ..arrived }
+    } else {
+        left
+    };
     let payer = payer(&instance, ctx);
     choice::tell(&mut postings, &payer, None, &instance, ctx);
     let candidates = select::billable(ctx.directory, &payer);
     let about = About {
-        usage: Some(usage),
+        usage: Some(row.id),
         ..About::instance(&instance)
     };
     let (parts, debt) = bill(&mut postings, &candidates, amount, &about, ctx)?;
     let first = parts.first().and_then(|(id, _)| postings.allocation(*id));
     instance.account = first.map(|a| a.account);
-    let row = UsageRow {
-        id: usage,
-        prev: instance.last_usage,
-        instance: instance.id,
-        tx,
-        at: ctx.now,
-        charged: Seconds(0),
-        processors: Decimal::ZERO,
-        amount: Amount::ZERO,
-        billing: Billing::Billed,
-        late: false,
-        facts: String::new(),
-        rates_at: None,
-    };
-    instance.last_usage = Some(usage);
+    if is_moved {
+        announce_moved(&mut postings, &instance, &row, ctx);
+    }
     postings.usages.push(row);
     let settled = Settled {
         tx,
@@ -85,6 +89,30 @@ pub(super) fn settle(settle: &Settle, view: &View, ctx: &Context<'_>) -> Result<
         standing_changed: true,
     });
     Ok(postings.finish(Outcome::Settled(settled)))
+}
+
+/// The next usage row of an instance, without use and without an amount.
+fn next_row(
+    postings: &mut Postings,
+    instance: &mut Instance,
+    tx: TxId,
+    ctx: &Context<'_>,
+) -> UsageRow {
+    let id = UsageId(Next::take(&mut postings.next.usage));
+    UsageRow {
+        id,
+        prev: instance.last_usage.replace(id),
+        instance: instance.id,
+        tx,
+        at: ctx.now,
+        charged: Seconds(0),
+        processors: Decimal::ZERO,
+        amount: Amount::ZERO,
+        billing: Billing::Billed,
+        late: false,
+        facts: String::new(),
+        rates_at: None,
+    }
 }
 
 fn take_back(

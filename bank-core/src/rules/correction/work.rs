@@ -1,16 +1,16 @@
 //! The opposite of charges, refunds and settlements: the instance's sums follow.
 
 use super::opposite::{begin, check_cover, not_reversible, oppose, reversed, unblock_paid};
-use super::{announce, shift_exact_sum};
+use super::{announce, announce_moved, shift_exact_sum};
 use crate::amount::Amount;
 use crate::command::Reverse;
 use crate::effects::{Billing, Effects, Entry, EntryKind, InstanceChange, UsageRow};
-use crate::history::{PastTx, Rest, is_charge, refunds_of, rests, taken_back_by};
+use crate::history::{PastTx, Rest, is_charge, refunds_of, rests, standing, taken_back_by};
 use crate::ids::{EntryId, Next, TxId, UsageId};
 use crate::model::Instance;
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
-use crate::terms::{self, Span};
+use crate::terms::{self, Added, Span};
 use crate::time::Seconds;
 use crate::usage;
 use crate::view::{Context, View};
@@ -66,14 +66,21 @@ fn reverse_money(
     // An odd number of opposites takes the work back, an even one does it again.
     let undone = view.past.len() % 2 == 1;
     check_standing(if undone { root } else { target }, target, view)?;
-    if !undone {
+    if undone {
+        check_unassigned(root, target, view)?;
+    } else {
         check_room(root, target, view)?;
+        check_fee(root, target, instance)?;
     }
     // If an amended record moved the use from another project, that has rows before those of its charge.
     // Counts from a chunk stay counted.
     let mut rows = rows_of(target.id, view);
     let own = rows.pop().ok_or_else(unknown)?;
-    rows.retain(|u| u.tx != root.id || u.amount < Amount::ZERO || u.billing == Billing::Refund);
+    let is_settled = root.op == "settle";
+    rows.retain(|u| {
+        let is_back = u.amount < Amount::ZERO || u.billing == Billing::Refund;
+        is_settled || u.tx != root.id || is_back
+    });
     let mut postings = Postings::new(view);
     let tx = begin(&mut postings, reverse, ctx);
     postings.about_instance(instance.id);
@@ -92,6 +99,10 @@ fn reverse_money(
     match root.op.as_str() {
         "charge" | "adjust" => {
             let of_all = worth(back.plus(row.amount)?, ctx)?;
+            let of_all = Added {
+                sum: of_all,
+                once: 0,
+            };
             let exact = added(root, undone).or((!rows.is_empty()).then_some(of_all));
             facts_changed = name_mover(instance, root, view, undone);
             uncount(instance, priced(root, own, view), &row, exact, ctx)?;
@@ -99,6 +110,7 @@ fn reverse_money(
             unbill_windows(&mut postings, instance, root, view, undone)?;
         }
         "settle" => {
+            instance.billed = instance.billed.plus(row.amount)?;
             row.billing = other_side(own.billing);
             facts_changed = name_payer(instance, root, row.billing);
         }
@@ -106,7 +118,9 @@ fn reverse_money(
     }
     unblock_paid(&mut postings, &parts, ctx);
     opposites.push(row.clone());
-    announce_all(&mut postings, (&known, instance), &opposites, ctx);
+    let is_moved = is_settled && known.facts.project != instance.facts.project;
+    let last = is_moved.then_some(undone);
+    announce_all(&mut postings, (&known, instance), (&opposites, last), ctx);
     instance.last_usage = Some(usage);
     postings.usages.push(row);
     postings.instances.push(InstanceChange {
@@ -133,14 +147,21 @@ fn priced<'a>(root: &PastTx, own: &'a UsageRow, view: &'a View) -> &'a UsageRow 
 }
 
 /// Writes records of rows. Charges that go back and refunds that are done again belong to the instance as it
-/// was before.
+/// was before. The rows of a settlement that moves the use have two owners: `last_is_before` is whether the last one is
+/// that of the owner before.
 fn announce_all(
     postings: &mut Postings,
     (before, after): (&Instance, &Instance),
-    rows: &[UsageRow],
+    (rows, last_is_before): (&[UsageRow], Option<bool>),
     ctx: &Context<'_>,
 ) {
+    let last = rows.last().map(|row| row.id);
     for row in rows {
+        if let Some(last_is_before) = last_is_before {
+            let is_before = (Some(row.id) == last) == last_is_before;
+            announce_moved(postings, if is_before { before } else { after }, row, ctx);
+            continue;
+        }
         let is_refund = row.billing == Billing::Refund;
         let is_back = (row.amount < Amount::ZERO) != is_refund;
         announce(postings, if is_back { before } else { after }, row, ctx);
@@ -178,18 +199,14 @@ fn move_back(
     Ok((sum, rows))
 }
 
-/// The charge's addition to the running sum, if a bound changed its amount: to be added again or taken back.
-fn added(root: &PastTx, undone: bool) -> Option<i128> {
-    let added = terms::read_exact(&root.reason)?;
-    Some(if undone {
-        added.saturating_neg()
-    } else {
-        added
-    })
+/// The charge's addition to the running sums, if it is in the journal: to be added again or taken back.
+fn added(root: &PastTx, undone: bool) -> Option<Added> {
+    let added = Added::read(&root.reason)?;
+    Some(if undone { added.negated() } else { added })
 }
 
-/// If the charge moved the use to another project, names the present project in the instance. Returns whether
-/// it did.
+/// If the charge moved the use to another project or user, names the present ones in the instance. Returns whether it
+/// did.
 fn name_mover(instance: &mut Instance, root: &PastTx, view: &View, undone: bool) -> bool {
     let rows = rows_of(root.id, view);
     let Some(from) = rows.iter().find(|u| u.amount < Amount::ZERO) else {
@@ -200,6 +217,7 @@ fn name_mover(instance: &mut Instance, root: &PastTx, view: &View, undone: bool)
     let named = root.entries.iter().find(of_row);
     if let (Some(named), true) = (named, rows.len() > 1) {
         instance.facts.project.clone_from(&named.project);
+        instance.facts.user.clone_from(&named.user);
         // The other project's account pays no more of it.
         instance.account = None;
         instance.fallback_from = None;
@@ -315,6 +333,43 @@ fn check_standing(work: &PastTx, target: &PastTx, view: &View) -> Result<(), Ref
     }
 }
 
+/// A fee that counts once for each instance is not billed again: another charge has it since.
+fn check_fee(root: &PastTx, target: &PastTx, instance: &Instance) -> Result<(), Refusal> {
+    let has_fee = Added::read(&root.reason).is_some_and(|added| added.once > 0);
+    if has_fee && instance.once_sum > 0 {
+        let why = "a fee that counts once for each job is in it, and a later charge has billed the fee since; undo \
+                   that charge first";
+        return Err(not_reversible(target, why));
+    }
+    Ok(())
+}
+
+/// What an assignment took from `#unbilled` comes back there only after the project's charge was undone: both would
+/// bill the use otherwise.
+fn check_unassigned(root: &PastTx, target: &PastTx, view: &View) -> Result<(), Refusal> {
+    let takes_time = |row: &&UsageRow| row.charged < Seconds(0);
+    let is_only_back = root.entries.iter().all(|e| e.kind == EntryKind::Reverse);
+    if !is_only_back || !rows_of(root.id, view).iter().any(takes_time) {
+        return Ok(());
+    }
+    let bills = |kind| is_charge(kind) || kind == EntryKind::ChargeNotional;
+    let kept = standing(&view.history);
+    let later = kept
+        .iter()
+        .rev()
+        .find(|(tx, e)| *tx > root.id && bills(e.kind));
+    match later {
+        Some((tx, _)) => Err(not_reversible(
+            target,
+            &format!(
+                "the use was assigned to a project after it; undo transaction {} first",
+                tx.0
+            ),
+        )),
+        None => Ok(()),
+    }
+}
+
 /// The amount that a refund, a settlement or a falling total gave back must be free to be given back again.
 /// Otherwise a later refund would be given twice (ledger.md 2.4).
 fn check_room(root: &PastTx, target: &PastTx, view: &View) -> Result<(), Refusal> {
@@ -394,7 +449,7 @@ fn uncount(
     instance: &mut Instance,
     priced: &UsageRow,
     row: &UsageRow,
-    exact: Option<i128>,
+    exact: Option<Added>,
     ctx: &Context<'_>,
 ) -> Result<(), Refusal> {
     let Amount(minor) = row.amount;

@@ -29,8 +29,9 @@ pub(super) struct Measured {
 /// What a charge comes to.
 pub(super) struct Billed {
     pub(super) amount: i64,
-    /// What it added to the exact sum, where a minimum or maximum made of it another amount.
-    pub(super) bounded: Option<i128>,
+    /// What it added to the exact sum, and the fee in that, where a minimum or maximum made of it another amount, or
+    /// where it has a fee.
+    pub(super) bounded: Option<(i128, i128)>,
 }
 
 impl Billed {
@@ -148,6 +149,7 @@ impl Naive {
         let facts = self.priced_facts(n);
         let instance = &self.instances[n];
         let known = instance.metered + instance.once;
+        let fee_before = instance.once;
         let (mut metered, mut once) = if is_total {
             (0, 0)
         } else {
@@ -179,7 +181,7 @@ impl Naive {
         let is_other = (Naive::exact(amount) - added).abs() > Naive::exact(1) && amount >= 0;
         Billed {
             amount,
-            bounded: is_other.then_some(added),
+            bounded: (is_other || once > fee_before).then_some((added, once - fee_before)),
         }
     }
 }

@@ -38,8 +38,9 @@ pub(crate) struct Tx {
     pub(super) was: Option<(usize, Shape, Shape)>,
     /// The credit limits that a deposit or its undo changed: allocation, before and after.
     pub(super) limits: Vec<(usize, i64, i64)>,
-    /// What a charge added to the exact sum, where a bound made of it another amount.
-    pub(super) exact: Option<i128>,
+    /// What a charge added to the exact sum, and the fee in that, where a bound made of it another amount or where it has
+    /// a fee.
+    pub(super) exact: Option<(i128, i128)>,
     /// The seconds of a charge beyond what can have been used.
     pub(super) disputed: i64,
     /// What an amended record took back of another project or user, real and shadow, and the projects that

@@ -127,6 +127,10 @@ impl Naive {
         }
         if !is_undone {
             self.check_room(n, root)?;
+            let has_fee = self.journal[root].exact.is_some_and(|(_, fee)| fee > 0);
+            if has_fee && self.instances[n].once > 0 {
+                return Err(refused("not_reversible"));
+            }
         }
         let parts = self.oppose(target)?;
         self.check_cover(&parts, reverse)?;
@@ -232,7 +236,9 @@ impl Naive {
         let windows = self.journal[root].seconds.clone();
         // What a bound made of a charge is not what it added (note 0022).
         let added = self.journal[root].exact;
-        let exact = added.map(|added| if is_undone { -added } else { added });
+        let sign = if is_undone { -1 } else { 1 };
+        let fee = added.map_or(0, |(_, fee)| fee * sign);
+        let exact = added.map(|(all, fee)| (all - fee) * sign);
         let exact = exact.or(back.map(|back| Naive::exact(amount + back)));
         let instance = &mut self.instances[n];
         let billed = if is_shadow {
@@ -242,14 +248,14 @@ impl Naive {
         };
         *billed += amount;
         instance.metered += exact.unwrap_or(Naive::exact(amount));
+        instance.once = instance.once.max(fee);
         instance.seconds += seconds;
         let disputed = self.journal[root].disputed;
         instance.disputed += if is_undone { -disputed } else { disputed };
         instance.disputed = instance.disputed.max(0);
         if (instance.billed, instance.shadow_billed) == (0, 0) && amount < 0 {
             // Nothing is billed any more: what counts once may count again.
-            let rest = instance.metered + instance.once;
-            instance.metered = if exact.is_some() { rest } else { 0 };
+            instance.metered = if exact.is_some() { instance.metered } else { 0 };
             instance.once = 0;
         }
         if is_undone {

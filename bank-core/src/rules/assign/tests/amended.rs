@@ -118,3 +118,38 @@ fn money_that_was_charged_for_real_stays_real_in_a_shadow_mode() {
     t.done(usage(&job("2", "bio", 3, 100)));
     assert_eq!(both(&t), [(1000, 0), (700, -300)]);
 }
+
+/// A record that had a project, and then names one that is unknown, waits for a project again.
+#[test]
+fn what_lost_its_project_is_assigned_again() {
+    for mode in [Mode::Strict, Mode::Track] {
+        for is_first_assigned in [false, true] {
+            let what = format!("{mode:?} {is_first_assigned}");
+            let mut t = ground(mode);
+            if is_first_assigned {
+                t.done(usage(&job("1", "ghost", 1, 100)));
+                assert!(
+                    t.assign(&job("1", "ghost", 1, 100), "chem")
+                        .unwrap()
+                        .changed
+                );
+            } else {
+                t.done(usage(&job("1", "chem", 1, 100)));
+            }
+            let chem = both(&t)[0];
+            assert_eq!(chem.0 + chem.1, 900, "{what}");
+            for (n, unknown) in ["ghost", "wisp"].into_iter().enumerate() {
+                let processors = 2 + i64::try_from(n).unwrap();
+                let amended = job("1", unknown, processors, 100);
+                t.done(usage(&amended));
+                assert_eq!(both(&t), [(1000, 0), (1000, 0)], "{what}");
+                let assigned = t.assign(&amended, "bio").unwrap();
+                assert!(assigned.changed, "{what} {unknown}");
+                let (chem, bio) = (t.figures("chem"), t.figures("bio"));
+                assert_eq!(chem, (1000, 0), "{what}");
+                assert_eq!(bio.0 + bio.1, 1000 - processors * 100, "{what} {unknown}");
+                assert!(!t.assign(&amended, "chem").unwrap().changed, "{what}");
+            }
+        }
+    }
+}
