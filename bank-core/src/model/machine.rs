@@ -94,16 +94,4 @@ pub const CHARGE_DURATIONS: [(ChargeDuration, &str); 2] = [
     (ChargeDuration::Cumulative, "cumulative"),
 ];
 
-impl ChargeDuration {
-    /// Its word.
-    pub fn word(self) -> &'static str {
-        let found = CHARGE_DURATIONS.iter().find(|(known, _)| *known == self);
-        found.map_or("incremental", |(_, word)| word)
-    }
-
-    /// From its word.
-    pub fn parse(word: &str) -> Option<ChargeDuration> {
-        let found = CHARGE_DURATIONS.iter().find(|(_, w)| *w == word);
-        found.map(|(known, _)| *known)
-    }
-}
+crate::words!(ChargeDuration, CHARGE_DURATIONS, "incremental");
