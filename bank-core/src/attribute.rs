@@ -73,10 +73,7 @@ pub fn check_name(name: &str) -> Result<(), Refusal> {
         return Err(Refusal::bad_name(name, rule));
     }
     if PROPERTIES.iter().any(|own| own.eq_ignore_ascii_case(name)) {
-        return Err(Refusal::AlreadyExists {
-            kind: "property".into(),
-            name: name.to_owned(),
-        });
+        return Err(Refusal::already_exists("property", name));
     }
     Ok(())
 }

@@ -88,10 +88,6 @@ fn removable(own: &Record, objects: &dyn Objects) -> Result<(), Refusal> {
         .count()
     {
         0 => Ok(()),
-        count => Err(Refusal::InUse {
-            name,
-            by: format!("{count} contributions"),
-            field: None,
-        }),
+        count => Err(Refusal::in_use(name, format!("{count} contributions"))),
     }
 }

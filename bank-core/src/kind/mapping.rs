@@ -134,10 +134,7 @@ fn check(own: &Record, objects: &dyn Objects) -> Result<(), Refusal> {
         known.key != own.key && same("when") && gives.into_iter().all(same)
     };
     match objects.records().all("mapping").find(is_same) {
-        Some(known) => Err(Refusal::AlreadyExists {
-            kind: "mapping".into(),
-            name: known.key.to_string(),
-        }),
+        Some(known) => Err(Refusal::already_exists("mapping", known.key.to_string())),
         None => Ok(()),
     }
 }

@@ -201,11 +201,7 @@ fn removable(own: &Record, objects: &dyn Objects) -> Result<(), Refusal> {
             machine.map(|machine| format!("{machine} for its reservations"))
         });
     match by {
-        Some(by) => Err(Refusal::InUse {
-            name: name.to_owned(),
-            by,
-            field: None,
-        }),
+        Some(by) => Err(Refusal::in_use(name, by)),
         None => Ok(()),
     }
 }

@@ -121,11 +121,10 @@ fn check(own: &Record, objects: &dyn Objects) -> Result<(), Refusal> {
     let name = own.name();
     let is_other = |other: &&str| *other != name;
     if let Some(owner) = objects.user_with_alias(name).filter(is_other) {
-        return Err(Refusal::InUse {
-            name: name.to_owned(),
-            by: format!("user {owner} as another name"),
-            field: None,
-        });
+        return Err(Refusal::in_use(
+            name,
+            format!("user {owner} as another name"),
+        ));
     }
     for alias in own.list("aliases") {
         let user = objects.records().named("user", alias).map(Record::name);
