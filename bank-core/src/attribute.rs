@@ -32,22 +32,13 @@ pub enum AttributeKind {
     Number,
 }
 
-impl AttributeKind {
-    /// Its word.
-    pub fn word(self) -> &'static str {
-        match self {
-            AttributeKind::Text => "text",
-            AttributeKind::Number => "number",
-        }
-    }
+/// Every one with its word.
+const ATTRIBUTE_KINDS: [(AttributeKind, &str); 2] = [
+    (AttributeKind::Text, "text"),
+    (AttributeKind::Number, "number"),
+];
 
-    /// From its word.
-    pub fn parse(word: &str) -> Option<AttributeKind> {
-        [AttributeKind::Text, AttributeKind::Number]
-            .into_iter()
-            .find(|kind| kind.word() == word)
-    }
-}
+crate::words!(AttributeKind, ATTRIBUTE_KINDS, "text");
 
 /// A declared usage attribute.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -336,28 +336,15 @@ pub enum Billing {
     Refund,
 }
 
-impl Billing {
-    /// Its word.
-    pub fn word(self) -> &'static str {
-        match self {
-            Billing::Billed => "billed",
-            Billing::Unbilled => "unbilled",
-            Billing::Shadow => "shadow",
-            Billing::Refund => "refund",
-        }
-    }
+/// Every one with its word.
+const BILLINGS: [(Billing, &str); 4] = [
+    (Billing::Billed, "billed"),
+    (Billing::Unbilled, "unbilled"),
+    (Billing::Shadow, "shadow"),
+    (Billing::Refund, "refund"),
+];
 
-    /// From its word.
-    pub fn parse(word: &str) -> Option<Billing> {
-        let all = [
-            Billing::Billed,
-            Billing::Unbilled,
-            Billing::Shadow,
-            Billing::Refund,
-        ];
-        all.into_iter().find(|b| b.word() == word)
-    }
-}
+crate::words!(Billing, BILLINGS, "billed");
 
 /// One charge as usage: what was used and what it came to; or what went back, without use.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Words of enumerations.
 
-/// Gives an enumeration the methods `word` and `parse` by the table of its words. A variant that the table
-/// lacks has the last word; a table has all of them.
+/// Gives an enumeration the methods `word` and `parse` by the table of its words, which has every variant. The
+/// last argument is the word of a variant that the table lacks.
 #[macro_export]
 macro_rules! words {
     ($type:ident, $table:ident, $usual:literal) => {

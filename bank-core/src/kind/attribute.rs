@@ -29,7 +29,7 @@ pub(super) fn kind() -> Kind {
     };
     let types = choice([AttributeKind::Text, AttributeKind::Number].map(AttributeKind::word));
     kind.with(
-        Field::new("type", "Type", types, "Type of its values")
+        Field::new("type", types, "Type of its values")
             .column("kind")
             .default(Value::Text(AttributeKind::Text.word().to_owned()))
             .fixed(),

@@ -19,22 +19,13 @@ pub enum ObjectType {
     Reservation,
 }
 
-impl ObjectType {
-    /// Its word.
-    pub fn word(self) -> &'static str {
-        match self {
-            ObjectType::Job => "job",
-            ObjectType::Reservation => "reservation",
-        }
-    }
+/// Every one with its word.
+const OBJECT_TYPES: [(ObjectType, &str); 2] = [
+    (ObjectType::Job, "job"),
+    (ObjectType::Reservation, "reservation"),
+];
 
-    /// From its word.
-    pub fn parse(word: &str) -> Option<ObjectType> {
-        [ObjectType::Job, ObjectType::Reservation]
-            .into_iter()
-            .find(|t| t.word() == word)
-    }
-}
+crate::words!(ObjectType, OBJECT_TYPES, "job");
 
 /// Which scheduler object: the same key names every reuse of its id.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

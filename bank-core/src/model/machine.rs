@@ -70,13 +70,7 @@ pub const RESERVATION_CHARGES: [(ReservationCharge, &str); 2] = [
     (ReservationCharge::Reported, "reported"),
 ];
 
-impl ReservationCharge {
-    /// From its word.
-    pub fn parse(word: &str) -> Option<ReservationCharge> {
-        let found = RESERVATION_CHARGES.iter().find(|(_, w)| *w == word);
-        found.map(|(known, _)| *known)
-    }
-}
+crate::words!(ReservationCharge, RESERVATION_CHARGES, "idle");
 
 /// The meaning of a document's `ChargeDuration` (nami.md 3.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
