@@ -17,14 +17,12 @@ pub struct RecordAdd {
     /// Its name, once in a bank.
     pub record_id: String,
     /// Values by key; null and absent are the same.
-    #[serde(default)]
     pub meta: Option<BTreeMap<String, Vec<String>>>,
     /// Used components, in order. A name may occur several times.
     pub components: Vec<Component>,
     /// Start time, RFC 3339.
     pub start_time: String,
     /// End time; null or absent while it runs.
-    #[serde(default)]
     pub stop_time: Option<String>,
 }
 
@@ -41,7 +39,6 @@ pub struct RecordUpdate {
     /// The record to change.
     pub record_id: String,
     /// Judged, and otherwise ignored.
-    #[serde(default)]
     pub meta: Option<BTreeMap<String, Vec<String>>>,
     /// Judged, and otherwise ignored.
     pub components: Vec<Component>,

@@ -5,6 +5,10 @@
 //! work in `verb`.
 
 #![expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one flag of the command line"
+)]
+#![expect(
     clippy::doc_markdown,
     reason = "these comments are help texts on a terminal"
 )]
@@ -312,10 +316,6 @@ pub(crate) enum GenCommand {
 
 /// Options of every command.
 #[derive(Debug, Clone, Default, Args)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is one flag of the command line"
-)]
 pub(crate) struct Global {
     /// Address of the daemon: unix:/path or http://host:port; commas between several nodes
     #[arg(

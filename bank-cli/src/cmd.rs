@@ -68,8 +68,10 @@ mod whatif;
 pub(crate) mod zone;
 
 use std::{
+    collections::BTreeMap,
     fmt::Write as _,
-    io::{IsTerminal as _, Write as _},
+    fs::File,
+    io::{self, IsTerminal as _, Read as _, Write as _},
 };
 
 use bank_api::v1::Removed;
@@ -81,7 +83,7 @@ use crate::{
     client::{self, Call},
     context::{Context, target},
     fail::Failure,
-    out,
+    out::{self, Sheet},
 };
 
 /// A record of a declared kind: its key and the values of its fields.
@@ -185,6 +187,28 @@ impl Context {
         proposal::proposed(self, &proposal).map(Sent::Proposed)
     }
 
+    /// Reads a list to its end and shows it.
+    fn list<T: DeserializeOwned + Serialize>(
+        &self,
+        segments: &[&str],
+        query: &impl Serialize,
+        sheet: impl FnOnce(&[T]) -> Sheet,
+    ) -> Result<String, Failure> {
+        let list = self.all(segments, query)?;
+        self.form.list(&list, &sheet(&list.items))
+    }
+
+    /// Reads an object and shows it.
+    fn show<T: DeserializeOwned + Serialize>(
+        &self,
+        segments: &[&str],
+        query: &impl Serialize,
+        sheet: impl FnOnce(&[T]) -> Sheet,
+    ) -> Result<String, Failure> {
+        let one: T = self.get(segments, query)?;
+        self.form.one(&one, &sheet(std::slice::from_ref(&one)))
+    }
+
     /// Removes an object, having asked for it on a terminal.
     fn remove<T: DeserializeOwned>(
         &self,
@@ -239,7 +263,7 @@ impl Context {
             out::warn(warning);
         }
         if self.is_json() {
-            return self.form.one(answer, &out::Sheet::default());
+            return self.form.one(answer, &Sheet::default());
         }
         let mut text = String::new();
         if dry_run {
@@ -279,6 +303,24 @@ impl Context {
         )
     }
 
+    /// What an import did; with `--strict`, a failure if it left out something.
+    fn imported<T: Serialize>(
+        &self,
+        answer: &T,
+        sentence: &str,
+        dry_run: bool,
+        left_out: Option<String>,
+    ) -> Result<String, Failure> {
+        let text = self.done(answer, sentence, None, dry_run, &[])?;
+        match left_out {
+            None => Ok(text),
+            Some(what) => Err(Failure {
+                before: Some(text),
+                ..Failure::of(bank_api::exit::bank::REFUSED, what)
+            }),
+        }
+    }
+
     /// True where a program reads JSON.
     fn is_json(&self) -> bool {
         matches!(
@@ -288,16 +330,44 @@ impl Context {
     }
 }
 
+/// `: 12 added, 3 refused`; empty without outcomes.
+fn counted(outcomes: &BTreeMap<String, u64>) -> String {
+    let counts: Vec<String> = outcomes
+        .iter()
+        .map(|(word, n)| format!("{n} {word}"))
+        .collect();
+    match counts.as_slice() {
+        [] => String::new(),
+        counts => format!(": {}", counts.join(", ")),
+    }
+}
+
+/// A file of at most 64 MiB, or standard input for `-`. The error is the reason.
+fn read_file(path: &str) -> Result<Vec<u8>, String> {
+    const MAX: u64 = 64 << 20;
+    let mut bytes = Vec::new();
+    let read = if path == "-" {
+        io::stdin().lock().take(MAX + 1).read_to_end(&mut bytes)
+    } else {
+        File::open(path).and_then(|file| file.take(MAX + 1).read_to_end(&mut bytes))
+    };
+    match read {
+        Ok(read) if u64::try_from(read).is_ok_and(|read| read <= MAX) => Ok(bytes),
+        Ok(_) => Err("longer than 64 MiB".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
 /// Asks on a terminal; elsewhere `--yes` is demanded.
 fn confirm(what: &str) -> Result<(), Failure> {
-    let stdin = std::io::stdin();
+    let stdin = io::stdin();
     let unconfirmed =
         || Failure::usage(format!("{what} was not confirmed")).hint("--yes does it without asking");
-    if !(stdin.is_terminal() && std::io::stderr().is_terminal()) {
+    if !(stdin.is_terminal() && io::stderr().is_terminal()) {
         return Err(unconfirmed());
     }
     let mut answer = String::new();
-    let prompt = write!(std::io::stderr(), "{what}? [y/N] ");
+    let prompt = write!(io::stderr(), "{what}? [y/N] ");
     prompt
         .and_then(|()| stdin.read_line(&mut answer))
         .map_err(|_| unconfirmed())?;

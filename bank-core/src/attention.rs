@@ -47,23 +47,7 @@ pub const ATTENTION_KINDS: [(AttentionKind, &str); 8] = [
     (AttentionKind::JobUnfunded, "job_unfunded"),
 ];
 
-impl AttentionKind {
-    /// Its word.
-    pub fn word(self) -> &'static str {
-        ATTENTION_KINDS
-            .iter()
-            .find(|(kind, _)| *kind == self)
-            .map_or("used", |(_, word)| word)
-    }
-
-    /// From its word.
-    pub fn parse(word: &str) -> Option<AttentionKind> {
-        ATTENTION_KINDS
-            .iter()
-            .find(|(_, w)| *w == word)
-            .map(|(kind, _)| *kind)
-    }
-}
+crate::words!(AttentionKind, ATTENTION_KINDS, "used");
 
 /// A threshold of one kind for one subject: raised once and cleared once.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -144,23 +128,7 @@ pub const TURNS: [(Turn, &str); 3] = [
     (Turn::Acked, "acked"),
 ];
 
-impl Turn {
-    /// Its word.
-    pub fn word(self) -> &'static str {
-        TURNS
-            .iter()
-            .find(|(turn, _)| *turn == self)
-            .map_or("raised", |(_, word)| word)
-    }
-
-    /// From its word.
-    pub fn parse(word: &str) -> Option<Turn> {
-        TURNS
-            .iter()
-            .find(|(_, w)| *w == word)
-            .map(|(turn, _)| *turn)
-    }
-}
+crate::words!(Turn, TURNS, "raised");
 
 /// A change of a topic, as it goes into the journal beside a transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -32,22 +32,13 @@ pub enum AttributeKind {
     Number,
 }
 
-impl AttributeKind {
-    /// Its word.
-    pub fn word(self) -> &'static str {
-        match self {
-            AttributeKind::Text => "text",
-            AttributeKind::Number => "number",
-        }
-    }
+/// Every one with its word.
+const ATTRIBUTE_KINDS: [(AttributeKind, &str); 2] = [
+    (AttributeKind::Text, "text"),
+    (AttributeKind::Number, "number"),
+];
 
-    /// From its word.
-    pub fn parse(word: &str) -> Option<AttributeKind> {
-        [AttributeKind::Text, AttributeKind::Number]
-            .into_iter()
-            .find(|kind| kind.word() == word)
-    }
-}
+crate::words!(AttributeKind, ATTRIBUTE_KINDS, "text");
 
 /// A declared usage attribute.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -73,10 +64,7 @@ pub fn check_name(name: &str) -> Result<(), Refusal> {
         return Err(Refusal::bad_name(name, rule));
     }
     if PROPERTIES.iter().any(|own| own.eq_ignore_ascii_case(name)) {
-        return Err(Refusal::AlreadyExists {
-            kind: "property".into(),
-            name: name.to_owned(),
-        });
+        return Err(Refusal::already_exists("property", name));
     }
     Ok(())
 }

@@ -107,10 +107,8 @@ impl Calendar {
     /// holds every day, without a zone in UTC. Hours past midnight belong to the day on which they begin.
     /// Returns `bad_value` for anything else. The shell provides the offsets of a zone.
     pub fn read(text: &str, zone: impl FnOnce(&str) -> Option<Zone>) -> Result<Calendar, Refusal> {
-        let bad = || Refusal::BadValue {
-            field: "when",
-            expected: "hours such as 'Mon-Fri 08:00-20:00 Europe/Berlin'",
-        };
+        let bad =
+            || Refusal::bad_value("when", "hours such as 'Mon-Fri 08:00-20:00 Europe/Berlin'");
         if text.len() > TEXT_BYTES_MAX {
             return Err(bad());
         }

@@ -246,27 +246,13 @@ pub const ENTRY_KINDS: [(EntryKind, &str); 26] = [
     (EntryKind::Attention, "attention"),
 ];
 
-impl EntryKind {
-    /// Its word.
-    pub fn word(self) -> &'static str {
-        ENTRY_KINDS
-            .iter()
-            .find(|(kind, _)| *kind == self)
-            .map_or("modify", |(_, word)| word)
-    }
+crate::words!(EntryKind, ENTRY_KINDS, "modify");
 
+impl EntryKind {
     /// Whether an entry of this kind that moves so much counts as a deposit: what a cycle carries
     /// over does, on the allocation that gets it (decision note 0019).
     pub fn deposits(self, amount: i64) -> bool {
         self == EntryKind::Deposit || (self == EntryKind::CycleReset && amount > 0)
-    }
-
-    /// From its word.
-    pub fn parse(word: &str) -> Option<EntryKind> {
-        ENTRY_KINDS
-            .iter()
-            .find(|(_, w)| *w == word)
-            .map(|(kind, _)| *kind)
     }
 }
 
@@ -350,28 +336,15 @@ pub enum Billing {
     Refund,
 }
 
-impl Billing {
-    /// Its word.
-    pub fn word(self) -> &'static str {
-        match self {
-            Billing::Billed => "billed",
-            Billing::Unbilled => "unbilled",
-            Billing::Shadow => "shadow",
-            Billing::Refund => "refund",
-        }
-    }
+/// Every one with its word.
+const BILLINGS: [(Billing, &str); 4] = [
+    (Billing::Billed, "billed"),
+    (Billing::Unbilled, "unbilled"),
+    (Billing::Shadow, "shadow"),
+    (Billing::Refund, "refund"),
+];
 
-    /// From its word.
-    pub fn parse(word: &str) -> Option<Billing> {
-        let all = [
-            Billing::Billed,
-            Billing::Unbilled,
-            Billing::Shadow,
-            Billing::Refund,
-        ];
-        all.into_iter().find(|b| b.word() == word)
-    }
-}
+crate::words!(Billing, BILLINGS, "billed");
 
 /// One charge as usage: what was used and what it came to; or what went back, without use.
 #[derive(Clone, Debug, PartialEq, Eq)]

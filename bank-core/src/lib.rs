@@ -46,3 +46,4 @@ pub mod select;
 pub mod terms;
 pub mod usage;
 pub mod view;
+mod words;

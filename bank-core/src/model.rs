@@ -47,23 +47,9 @@ pub const MODES: [(Mode, &str); 4] = [
     (Mode::Track, "track"),
 ];
 
+crate::words!(Mode, MODES, "strict");
+
 impl Mode {
-    /// Its word.
-    pub fn word(self) -> &'static str {
-        MODES
-            .iter()
-            .find(|(mode, _)| *mode == self)
-            .map_or("strict", |(_, word)| word)
-    }
-
-    /// From its word.
-    pub fn parse(word: &str) -> Option<Mode> {
-        MODES
-            .iter()
-            .find(|(_, w)| *w == word)
-            .map(|(mode, _)| *mode)
-    }
-
     /// Whether only the shadow totals move.
     pub fn is_shadow(self) -> bool {
         matches!(self, Mode::Notional | Mode::Track)
@@ -203,23 +189,7 @@ pub const OVERFLOWS: [(Overflow, &str); 3] = [
     (Overflow::Any, "any"),
 ];
 
-impl Overflow {
-    /// Its word.
-    pub fn word(self) -> &'static str {
-        OVERFLOWS
-            .iter()
-            .find(|(overflow, _)| *overflow == self)
-            .map_or("no", |(_, word)| word)
-    }
-
-    /// From its word.
-    pub fn parse(word: &str) -> Option<Overflow> {
-        OVERFLOWS
-            .iter()
-            .find(|(_, w)| *w == word)
-            .map(|(overflow, _)| *overflow)
-    }
-}
+crate::words!(Overflow, OVERFLOWS, "no");
 
 /// The journalled phase of an allocation in its window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -239,23 +209,9 @@ pub const PHASES: [(Phase, &str); 3] = [
     (Phase::Expired, "expired"),
 ];
 
+crate::words!(Phase, PHASES, "active");
+
 impl Phase {
-    /// Its word.
-    pub fn word(self) -> &'static str {
-        PHASES
-            .iter()
-            .find(|(phase, _)| *phase == self)
-            .map_or("active", |(_, word)| word)
-    }
-
-    /// From its word.
-    pub fn parse(word: &str) -> Option<Phase> {
-        PHASES
-            .iter()
-            .find(|(_, w)| *w == word)
-            .map(|(phase, _)| *phase)
-    }
-
     /// The phase of a window at an instant.
     pub fn of(window: &Window, at: Timestamp) -> Phase {
         if window.is_over(at) {

@@ -107,19 +107,7 @@ pub const ENDS: [(Ends, &str); 3] = [
     (Ends::Use, "use"),
 ];
 
-impl Ends {
-    /// Its word.
-    pub fn word(self) -> &'static str {
-        let row = ENDS.iter().find(|(ends, _)| *ends == self);
-        row.map_or("nothing", |(_, word)| word)
-    }
-
-    /// From its word.
-    pub fn parse(word: &str) -> Option<Ends> {
-        let row = ENDS.iter().find(|(_, known)| *known == word);
-        row.map(|(ends, _)| *ends)
-    }
-}
+crate::words!(Ends, ENDS, "nothing");
 
 /// Rows of a command about partners.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

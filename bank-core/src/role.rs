@@ -38,23 +38,9 @@ pub const ROLES: [(Role, &str); 9] = [
     (Role::User, "user"),
 ];
 
+crate::words!(Role, ROLES, "user");
+
 impl Role {
-    /// Its word.
-    pub fn word(self) -> &'static str {
-        ROLES
-            .iter()
-            .find(|(role, _)| *role == self)
-            .map_or("user", |(_, word)| word)
-    }
-
-    /// From its word.
-    pub fn parse(word: &str) -> Option<Self> {
-        ROLES
-            .iter()
-            .find(|(_, known)| *known == word)
-            .map(|(role, _)| *role)
-    }
-
     /// Whether it is held over single projects only: without one it is held over none.
     pub fn is_of_projects(self) -> bool {
         matches!(self, Role::Operator | Role::Manager | Role::Pi)

@@ -91,19 +91,7 @@ pub const SHORTFALLS: [(Shortfall, &str); 3] = [
     (Shortfall::Fallback, "fallback"),
 ];
 
-impl Shortfall {
-    /// Its word.
-    pub fn word(self) -> &'static str {
-        let found = SHORTFALLS.iter().find(|(shortfall, _)| *shortfall == self);
-        found.map_or("debt", |(_, word)| word)
-    }
-
-    /// From its word.
-    pub fn parse(word: &str) -> Option<Shortfall> {
-        let found = SHORTFALLS.iter().find(|(_, w)| *w == word);
-        found.map(|(shortfall, _)| *shortfall)
-    }
-}
+crate::words!(Shortfall, SHORTFALLS, "debt");
 
 /// The treatment of a window that was billed in part or whole (decisions.md 8).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -63,7 +63,6 @@ pub struct NewTokenAnswer {
     /// repeat.
     pub secret: Option<String>,
     /// The journal transaction; `null` on a dry run.
-    #[serde(default)]
     pub transaction: Option<i64>,
     /// True when decided only.
     #[serde(default)]
@@ -76,14 +75,11 @@ pub struct NewTokenAnswer {
 #[serde(deny_unknown_fields)]
 pub struct TokenQuery {
     /// Only tokens of this client.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
     /// Rows per page, 1 to 1000; default 1000.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub limit: Option<u32>,
     /// Cursor of the page before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
 }
 
@@ -128,17 +124,14 @@ pub struct RoleGrant {
 #[serde(deny_unknown_fields)]
 pub struct RoleQuery {
     /// Only those of this person.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Those that are over too.
     #[serde(default)]
     pub all: bool,
     /// Rows per page, 1 to 1000; default 1000.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub limit: Option<u32>,
     /// Cursor of the page before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
 }
 
@@ -168,7 +161,6 @@ pub struct RevokeQuery {
     #[serde(default)]
     pub dry_run: bool,
     /// The project that the role was given for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
 }
 
@@ -256,7 +248,6 @@ pub struct Proposal {
     /// The proposed request.
     pub request: ProposedRequest,
     /// For a request of a person who may not do it: their reason. `null` for a proposal.
-    #[serde(default)]
     pub asked: Option<String>,
     /// The key, token or person that proposed or asked for it.
     pub proposed_by: String,
@@ -269,7 +260,6 @@ pub struct Proposal {
     /// The user who approved or rejected it; `null` while it is pending.
     pub decided_by: Option<String>,
     /// Time of the decision; `null` while it is pending.
-    #[serde(default)]
     pub decided_at: Option<String>,
     /// Reason of the decision, if given.
     pub reason: Option<String>,
@@ -286,10 +276,8 @@ pub struct ProposalQuery {
     #[serde(default)]
     pub all: bool,
     /// Cursor: `next` of the page before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
     /// Rows, 1 to 1000; absent: 100.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
 }
 

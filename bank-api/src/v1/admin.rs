@@ -29,7 +29,6 @@ pub struct Status {
     /// Size of the database in bytes.
     pub database_bytes: Option<i64>,
     /// Liens that hold money; `null` for restricted callers.
-    #[serde(default)]
     pub open_liens: Option<i64>,
     /// Commands that wait for the writer.
     pub queue_depth: i64,
@@ -40,10 +39,8 @@ pub struct Status {
     /// Commands decided since the start.
     pub commands: i64,
     /// Usage on the suspense account; `null` for restricted callers.
-    #[serde(default)]
     pub unbilled: Option<Unbilled>,
     /// Jobs for which more time was reported than can have been used; `null` for restricted callers.
-    #[serde(default)]
     pub disputed: Option<i64>,
     /// The bank's mode, for machines and projects without one.
     pub mode: String,
@@ -57,10 +54,8 @@ pub struct Status {
     #[serde(default)]
     pub clock: ClockStatus,
     /// The next instant with an automatic journal entry.
-    #[serde(default)]
     pub next_boundary: Option<String>,
     /// The next boundary of a cycle.
-    #[serde(default)]
     pub next_cycle: Option<NextCycle>,
     /// Boundaries that no rule lets be journalled now.
     #[serde(default)]
@@ -78,10 +73,8 @@ pub struct Status {
     #[serde(default)]
     pub partners: Vec<super::PartnerWaiting>,
     /// Alerts; `null` for restricted callers.
-    #[serde(default)]
     pub attention: Option<super::AttentionStatus>,
     /// Scheduled reports; `null` for restricted callers.
-    #[serde(default)]
     pub reports: Option<super::ScheduleStatus>,
     /// Refusals of access since the start; empty for restricted callers.
     #[serde(default)]
@@ -91,22 +84,17 @@ pub struct Status {
     #[serde(default)]
     pub auth_failures: std::collections::BTreeMap<String, i64>,
     /// Size of the write-ahead log in bytes: data that is not yet in the database file.
-    #[serde(default)]
     pub wal_bytes: Option<i64>,
     /// The latest backup; `null` for restricted callers, and if there is none.
-    #[serde(default)]
     pub last_backup: Option<LastBackup>,
     /// Error of the daemon's last automatic backup; `null` as above.
-    #[serde(default)]
     pub backup_error: Option<String>,
     /// Error of the last checkpoint; `null` if it succeeded, or if none was requested.
-    #[serde(default)]
     pub checkpoint_error: Option<String>,
     /// Whether the daemon has a key to sign checkpoints with. Present for people who may verify the bank.
     #[serde(default)]
     pub signs_checkpoints: bool,
     /// The cluster; `null` for a bank on a single machine.
-    #[serde(default)]
     pub cluster: Option<super::ClusterStatus>,
     /// Requests refused by the limits of clients.
     #[serde(default)]
@@ -161,7 +149,6 @@ pub struct Rate {
     /// Valid until, exclusive; `null` for ever.
     pub until: Option<String>,
     /// In which hours, such as `Mon-Fri 08:00-20:00 Europe/Berlin`; `null` always.
-    #[serde(default)]
     pub when: Option<String>,
     /// Free text.
     pub description: Option<String>,
@@ -229,7 +216,6 @@ pub struct Key {
     /// fingerprints.
     pub fingerprint: String,
     /// Time of the last signature, to the minute; `null` for never.
-    #[serde(default)]
     pub last_used: Option<String>,
 }
 
@@ -301,7 +287,6 @@ pub struct NewKeyAnswer {
     /// dry run, and in the answer to a repeat.
     pub secret: Option<String>,
     /// The journal transaction; `null` on a dry run.
-    #[serde(default)]
     pub transaction: Option<i64>,
     /// True when decided only.
     #[serde(default)]
@@ -314,14 +299,11 @@ pub struct NewKeyAnswer {
 #[serde(deny_unknown_fields)]
 pub struct KeyQuery {
     /// Only keys of this client.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
     /// Rows per page, 1 to 1000; default 1000.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub limit: Option<u32>,
     /// Cursor of the page before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
 }
 

@@ -14,16 +14,12 @@ pub struct AttentionQuery {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub highest: bool,
     /// Only this project.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
     /// Only this kind.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
     /// `next` of a page before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
     /// Rows at most, 1 to 1000; absent: 100.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
 }
 
@@ -55,7 +51,6 @@ pub struct Attention {
     /// Lien id.
     pub lien: Option<i64>,
     /// The scheduler's id of the lien's job.
-    #[serde(default)]
     pub job: Option<String>,
     /// Project.
     pub project: Option<String>,
@@ -113,10 +108,8 @@ pub struct OutboxQuery {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub all: bool,
     /// `next` of a page before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
     /// Rows at most, 1 to 1000; absent: 100.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
 }
 
@@ -137,7 +130,6 @@ pub struct Notice {
     /// The recipient of a digest.
     pub recipient: Option<String>,
     /// The report that it brings, such as `month 2026-10`.
-    #[serde(default)]
     pub report: Option<String>,
     /// Number of attempts.
     pub attempts: i64,
@@ -213,18 +205,14 @@ pub struct AttentionStatus {
 #[serde(deny_unknown_fields)]
 pub struct ForecastQuery {
     /// Only the accounts of this project and those below it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
     /// 1 to 3660. `expiring`: ends within so many days; absent: 30. `forecast`: only accounts without money within so
     /// many days, or now; absent: all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub days: Option<u32>,
     /// Rows per page, 1 to 1000; default 1000.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub limit: Option<u32>,
     /// Cursor of the page before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
 }
 
@@ -244,7 +232,6 @@ pub struct ForecastRow {
     /// are available now. `null` if the forecast does not reach it.
     pub empty_at: Option<String>,
     /// First start of a later allocation after that; `null` if none exists.
-    #[serde(default)]
     pub again_at: Option<String>,
     /// Whole days until then.
     pub days_left: Option<i64>,
@@ -252,7 +239,6 @@ pub struct ForecastRow {
     pub spent: bool,
     /// Whole days until the funds are used up, or until the first end at which some of them are left over, whichever is
     /// first. `null` if there is nothing to spend, or no end is in sight.
-    #[serde(default)]
     pub days_to_spend: Option<i64>,
     /// The first end at which something is left over.
     pub unused_at: Option<String>,

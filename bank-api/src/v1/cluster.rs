@@ -13,13 +13,10 @@ pub struct ClusterStatus {
     /// The last entry of the log that this node contains.
     pub position: i64,
     /// Milliseconds since this node read the log; `null` for the writer.
-    #[serde(default)]
     pub age_ms: Option<i64>,
     /// The node that writes; `null` if none does.
-    #[serde(default)]
     pub writer: Option<String>,
     /// The address of that node.
-    #[serde(default)]
     pub writer_address: Option<String>,
     /// How many times a node became the writer.
     pub epoch: i64,
@@ -27,7 +24,6 @@ pub struct ClusterStatus {
     #[serde(default)]
     pub why: String,
     /// Why the log cannot be read or written; `null` if it can.
-    #[serde(default)]
     pub error: Option<String>,
     /// All nodes, as they reported to the log.
     #[serde(default)]

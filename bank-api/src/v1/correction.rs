@@ -179,13 +179,10 @@ pub struct Correction {
     #[serde(default)]
     pub accounts: Vec<AccountAfter>,
     /// The transaction that a reversal is the opposite of.
-    #[serde(default)]
     pub reverses: Option<i64>,
     /// Amount that can still be refunded, after a refund.
-    #[serde(default)]
     pub left: Option<String>,
     /// Part of a settlement that no funds covered.
-    #[serde(default)]
     pub debt: Option<String>,
     /// True when decided only.
     #[serde(default)]

@@ -80,14 +80,11 @@ pub struct RefusedReserve {
 #[serde(deny_unknown_fields)]
 pub struct RefusedQuery {
     /// Only of this machine.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
     /// Rows at most, 1 to 1000; default 100.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub limit: Option<u32>,
     /// `next` of the previous page.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
 }
 
@@ -121,7 +118,6 @@ pub struct Explained {
     /// Note, or the reason of an automatic operation.
     pub reason: Option<String>,
     /// The transaction that took it back, if one did.
-    #[serde(default)]
     pub reversed_by: Option<i64>,
     /// Its effects, in sentences.
     pub effects: Vec<String>,
@@ -174,7 +170,6 @@ pub struct Considered {
 #[serde(deny_unknown_fields)]
 pub struct ExplainQuery {
     /// Only the job of this machine.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
     /// `name` is a transaction number, even if a job has this id.
     #[serde(default)]

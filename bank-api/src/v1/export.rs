@@ -12,51 +12,37 @@ use super::Truth;
 #[serde(deny_unknown_fields)]
 pub struct ExportQuery {
     /// Uses that ended at this time or later.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub from: Option<String>,
     /// Uses that ended before this time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub to: Option<String>,
     /// Uses for this project, without those below it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
     /// Uses of this user.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
     /// Uses of this machine.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
     /// The `next` of an earlier page or export: include only newer data.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
     /// Records to look at for one page, 1 to 1000; 500 by default.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub limit: Option<u32>,
     /// Put `'` before a text that a spreadsheet would evaluate as a formula. Default: yes for `csv`, no for
     /// `focus` and `nerc-*`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spreadsheet_safe: Option<Truth>,
     /// JSON Lines: `bank` (also without) or `auditor`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
     /// `xdmod`: `slurm` (also without), a row for each job; or `openshift`, a row for each sample of a pod.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub layout: Option<String>,
     /// `nerc-invoice`: hours that began count as whole ones.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round_up: Option<Truth>,
     /// `nerc-invoice`: only this namespace, by the classes of its pods.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by_class: Option<String>,
     /// `nerc-invoice` and `nerc-pods`: times that are not billed, such as outages, each `FROM/TO`
     /// (exclusive), RFC 3339, with commas between.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ignore: Option<String>,
     /// Count the values that the format cannot represent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explain_loss: Option<Truth>,
 }
 
@@ -329,7 +315,6 @@ impl UsedLine {
 pub struct OnDemandQuery {
     /// `amount` (also if absent): available amount. `percent`: share of the initial credits of the
     /// allocations that can be spent now. `days`: days left at the average rate of the last 30 days.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
 }
 

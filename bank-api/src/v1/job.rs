@@ -150,30 +150,23 @@ pub struct Lien {
 #[serde(deny_unknown_fields)]
 pub struct LienQuery {
     /// Project.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
     /// User.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
     /// Machine.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
     /// A state of [`Lien::state`], or `all`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(
         feature = "openapi",
         schema(pattern = "^(open|settled|released|replaced|expired|all)$")
     )]
     pub state: Option<String>,
     /// Rows per page, 1 to 1000; default 1000.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub limit: Option<u32>,
     /// Cursor of the page before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
     /// Liens that were open at this instant; absent: now.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
     /// With `at`: use only data that was recorded by then.
     #[serde(default, skip_serializing_if = "super::past::is_no")]
@@ -212,10 +205,8 @@ pub struct Job {
     /// Billed so far.
     pub charged: String,
     /// Amount refunded to the payers; absent in lists and without a refund.
-    #[serde(default)]
     pub refunded: Option<String>,
     /// `charged - refunded`; absent in lists and without a refund.
-    #[serde(default)]
     pub net: Option<String>,
     /// Seconds billed so far.
     pub charged_s: i64,
@@ -282,7 +273,6 @@ pub struct ChargeRow {
     /// `interim`, and further remarks.
     pub explanation: Option<String>,
     /// The exact calculation of the added amount (ledger.md 3.1), by the rates that applied then.
-    #[serde(default)]
     pub itemisation: Option<String>,
     /// The numbers of these rates.
     #[serde(default)]
@@ -309,38 +299,29 @@ pub struct Payer {
 #[serde(deny_unknown_fields)]
 pub struct JobQuery {
     /// Project.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
     /// User.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
     /// Machine.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
     /// `open` or `closed`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(pattern = "^(open|closed)$"))]
     pub state: Option<String>,
     /// Start of the period.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub from: Option<String>,
     /// End of the period, exclusive.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub until: Option<String>,
     /// Which jobs belong to the period: those that `ended` in it (default), `started` in it, or were `running` at least
     /// for a part of it. They are the `ended`, `started` and `jobs` of a usage report of the same period. A job without
     /// a charge is in no period.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(pattern = "^(ended|started|running)$"))]
     pub period: Option<String>,
     /// Rows per page, 1 to 1000; default 100.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub limit: Option<u32>,
     /// Cursor of the page before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
 }
 
@@ -350,6 +331,5 @@ pub struct JobQuery {
 #[serde(deny_unknown_fields)]
 pub struct OneJobQuery {
     /// The machine. Required if several machines have this id.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
 }

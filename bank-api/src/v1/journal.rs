@@ -33,7 +33,6 @@ pub struct JournalEntry {
     /// The scheduler's object id.
     pub job: Option<String>,
     /// `job` or `reservation`, if the transaction has an object.
-    #[serde(default)]
     pub job_type: Option<String>,
     /// Project.
     pub project: Option<String>,
@@ -70,7 +69,6 @@ pub struct JournalPage {
     pub next: Option<String>,
     /// The last transaction that the search reached, even if it is not among the items. A reader that
     /// follows the journal sends it as `after`, also after a restart of either program.
-    #[serde(default)]
     pub upto: Option<String>,
 }
 
@@ -81,49 +79,37 @@ pub struct JournalPage {
 #[serde(deny_unknown_fields)]
 pub struct JournalQuery {
     /// Project.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
     /// With the projects below that one.
     #[serde(default, skip_serializing_if = "is_false")]
     pub tree: bool,
     /// User.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
     /// The user or program that wrote it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actor: Option<String>,
     /// Machine.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
     /// Account name or id.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub account: Option<String>,
     /// The scheduler's object id.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<String>,
     /// Entry kind, or several, separated by commas.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
     /// Effective from, inclusive.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub since: Option<String>,
     /// Effective until, exclusive.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub until: Option<String>,
     /// Only transactions after this id (the number itself, or the `next` of the page before).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
     /// Rows per page, 1 to 1000; default 100.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub limit: Option<u32>,
     /// The newest rows up to the limit, oldest first. To continue, send `next` as `before`.
     #[serde(default, skip_serializing_if = "is_false")]
     pub newest: bool,
     /// With `newest`: only transactions before this id.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
 }
 

@@ -37,10 +37,8 @@ pub struct MappingTested {
     /// Whether the bank knows them.
     pub user_known: bool,
     /// The principal investigator; `null` where no mapping gives one.
-    #[serde(default)]
     pub pi: Option<String>,
     /// The mapping that gave the PI.
-    #[serde(default)]
     pub pi_by: Option<i64>,
     /// Whether the PI is a user of the bank.
     #[serde(default)]
@@ -56,26 +54,19 @@ pub struct MappingTested {
 pub struct UnmappedQuery {
     /// What the rows are summed up by, with commas: `source`, `machine`, `account`, `user`, `group`,
     /// `queue`; absent: source, account and user.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
     /// Only what this collector reported.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     /// Only of this machine.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
     /// Only of this account, as the source names it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub account: Option<String>,
     /// Only of this user, as the source names them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
     /// Rows per page, 1 to 1000; default 1000.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub limit: Option<u32>,
     /// Cursor of the page before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
 }
 
@@ -86,7 +77,6 @@ pub struct Unmapped {
     /// What it is summed up by, the most processor time first.
     pub items: Vec<UnmappedRow>,
     /// Cursor of the next page; sums are of all pages.
-    #[serde(default)]
     pub next: Option<String>,
     /// All of it.
     pub total: UnmappedRow,
@@ -218,7 +208,6 @@ pub struct AssignedRecord {
     /// Whether anything changed.
     pub changed: bool,
     /// Code and sentence of why it stays as it is although it waits still.
-    #[serde(default)]
     pub stays: Option<(String, String)>,
     /// What went back.
     pub was: String,
@@ -305,10 +294,8 @@ pub struct MergedUser {
     /// `added`, `changed`, `unchanged` or `refused`.
     pub outcome: String,
     /// A refusal's code.
-    #[serde(default)]
     pub code: Option<String>,
     /// Why it was refused.
-    #[serde(default)]
     pub detail: Option<String>,
     /// The journal transaction; `null` where nothing was written.
     pub transaction: Option<i64>,

@@ -43,7 +43,6 @@ pub struct Account {
     #[serde(default)]
     pub constraints: BTreeMap<String, Vec<Constraint>>,
     /// The account above it, `null` for none.
-    #[serde(default)]
     pub parent: Option<String>,
     /// Percent of every deposit into the parent that this account receives.
     #[serde(default)]
@@ -71,16 +70,12 @@ pub struct Account {
     /// `balance + credit_limit`.
     pub available: String,
     /// Credits, as in [`Balance::allocated`]; `null` in the answer to a change.
-    #[serde(default)]
     pub allocated: Option<String>,
     /// As in [`Balance::capacity`].
-    #[serde(default)]
     pub capacity: Option<String>,
     /// As in [`Balance::used`].
-    #[serde(default)]
     pub used: Option<String>,
     /// As in [`Balance::used_percent`].
-    #[serde(default)]
     pub used_percent: Option<String>,
     /// Unit label of the amounts.
     #[serde(default)]
@@ -236,27 +231,21 @@ pub struct PatchAllocation {
 #[serde(deny_unknown_fields)]
 pub struct AllocationQuery {
     /// Account name or id.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub account: Option<String>,
     /// Only of the accounts of this project.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
     /// `future`, `active` or `expired`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(pattern = "^(future|active|expired)$"))]
     pub state: Option<String>,
     /// State at this instant; absent: now.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
     /// With `at`: use only data that was recorded by then.
     #[serde(default, skip_serializing_if = "super::past::is_no")]
     pub recorded: bool,
     /// Rows per page, 1 to 1000; default 1000.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub limit: Option<u32>,
     /// Cursor of the page before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
 }
 
@@ -425,30 +414,22 @@ pub struct Balance {
     #[serde(default)]
     pub capacity: String,
     /// `100 × used ÷ allocated`, two decimals; `null` without allocations.
-    #[serde(default)]
     pub used_percent: Option<String>,
     /// `100 - used_percent`; `null` without allocations.
-    #[serde(default)]
     pub remaining_percent: Option<String>,
     /// Average charges per day, over at most 30 days. Present only if the query requests it; `null` without
     /// charges, or if the journal is younger than a day.
-    #[serde(default)]
     pub burn_per_day: Option<String>,
     /// Forecast of the time when no funds are available at that rate.
-    #[serde(default)]
     pub empty_at: Option<String>,
     /// Whole days until the money is used up at that rate, or until the first end at which some of it is left over,
     /// whichever is first. Present only with the rate; `null` if there is nothing to spend, or no end is in sight.
-    #[serde(default)]
     pub days_to_spend: Option<i64>,
     /// The first end at which money will be left over at that rate.
-    #[serde(default)]
     pub unused_at: Option<String>,
     /// Amount that expires unused.
-    #[serde(default)]
     pub unused: Option<String>,
     /// Label of the unit, if one processor costs one for each unit of time: `core-hours`, ….
-    #[serde(default)]
     pub unit_means: Option<String>,
     /// Unit label of the amounts.
     pub unit: String,
@@ -463,22 +444,16 @@ pub struct Balance {
 #[serde(deny_unknown_fields)]
 pub struct BalanceQuery {
     /// Accounts usable by this project, and those of its descendants.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
     /// Accounts usable by this user.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
     /// Accounts usable on this machine.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
     /// Only this account, by name or id.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub account: Option<String>,
     /// Only accounts whose name, or the name of whose project, contains this text, in capitals or not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<String>,
     /// State at this instant; absent: now.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub at: Option<String>,
     /// With `at`: use only data that was recorded by then.
@@ -488,10 +463,8 @@ pub struct BalanceQuery {
     #[serde(default)]
     pub burn: bool,
     /// Rows per page, 1 to 1000; default 1000.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub limit: Option<u32>,
     /// Cursor of the page before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
 }

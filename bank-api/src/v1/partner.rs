@@ -207,7 +207,6 @@ pub struct PartnerLine {
     /// Change of the account's amount.
     pub amount: String,
     /// Change of the held amount. Absent in answers of banks of before.
-    #[serde(default)]
     pub held: Option<String>,
 }
 
@@ -224,7 +223,6 @@ pub struct Settlement {
     /// Whether the partner answered. If not, the entries of this bank are not compared.
     pub compared: bool,
     /// Why they are not compared.
-    #[serde(default)]
     pub cause: Option<String>,
     /// Whether both banks have the same entries. False while one is in flight.
     pub agrees: bool,

@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct PastQuery {
     /// State at this instant: RFC 3339, not after now.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub at: Option<String>,
     /// With `at`: use only data that was recorded by then. Without it, the answer contains everything that
@@ -24,18 +23,15 @@ pub struct PastQuery {
 #[serde(deny_unknown_fields)]
 pub struct PastPageQuery {
     /// State at this instant: RFC 3339, not after now.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub at: Option<String>,
     /// With `at`: use only data that was recorded by then.
     #[serde(default, skip_serializing_if = "is_no")]
     pub recorded: bool,
     /// Rows per page, 1 to 1000; default 1000.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub limit: Option<u32>,
     /// Cursor of the page before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
 }
 

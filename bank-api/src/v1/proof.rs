@@ -67,7 +67,6 @@ pub struct ProofFinding {
 #[serde(deny_unknown_fields)]
 pub struct VerificationQuery {
     /// Wait so many seconds for its end at most, 0 to 20; 0 by default.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait_s: Option<u32>,
 }
 

@@ -18,17 +18,14 @@ pub struct RateQuery {
     #[serde(default, skip_serializing_if = "super::past::is_no")]
     pub in_force: bool,
     /// State at this instant; absent: now.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
     /// With `at`: use only data that was recorded by then.
     #[serde(default, skip_serializing_if = "super::past::is_no")]
     pub recorded: bool,
     /// Rows per page, 1 to 1000; default 1000.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub limit: Option<u32>,
     /// Cursor of the page before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
 }
 
@@ -73,11 +70,9 @@ pub struct GivenQuoteQuery {
     #[serde(default)]
     pub valid: bool,
     /// Rows per page, 1 to 1000; default 100.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub limit: Option<u32>,
     /// Cursor of the page before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
 }
 
@@ -167,7 +162,6 @@ pub struct Replay {
     /// All together that moved money; without project and user.
     pub total: ReplayRow,
     /// Sum of the charges that moved shadow totals only; absent without such charges.
-    #[serde(default)]
     pub shadow_total: Option<ReplayRow>,
     /// Jobs left out, because their price exceeds exact arithmetic.
     #[serde(default)]

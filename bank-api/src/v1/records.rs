@@ -8,51 +8,36 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct RecordQuery {
     /// `file` or `ur1`; not with `sink`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,
     /// The lines of this record file, by its settings; then none of the settings below.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sink: Option<String>,
     /// Records made at this time or later.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub from: Option<String>,
     /// Records made before this time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub to: Option<String>,
     /// Records of this machine.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
     /// Records of these numbers: `412`, or `412-415` with both ends.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub records: Option<String>,
     /// FILE: `moab6` or `maui`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dialect: Option<String>,
     /// FILE: one line per charge; false: one for each closed instance.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interim: Option<Truth>,
     /// FILE: with `QOS=`, `NODES=` and `AMOUNT=`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extended: Option<Truth>,
     /// FILE: `percent` or `reject`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub escape: Option<String>,
     /// FILE: text for a missing account.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blank_account: Option<String>,
     /// FILE: text for a missing user.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blank_user: Option<String>,
     /// UR 1.0: include records for changes after the close.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adjustments: Option<Truth>,
     /// The `next` of the page before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
     /// Records to look at for one page, 1 to 1000; 500 by default.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub limit: Option<u32>,
 }

@@ -23,7 +23,6 @@ pub struct Project {
     #[serde(default)]
     pub members: Vec<Member>,
     /// Its organisation, `null` for none.
-    #[serde(default)]
     pub organization: Option<String>,
     /// Its member machines: `MEMBERS` in the machine list of an account.
     #[serde(default)]

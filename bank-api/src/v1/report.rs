@@ -15,52 +15,38 @@ use serde::{Deserialize, Serialize};
 pub struct UsageQuery {
     /// Start of the period, inclusive: a time, or a date such as `2026-10-01`, which begins at midnight in
     /// the zone. Absent: the first usage.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// Its end, exclusive; absent: the end of the hour that is now.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
     /// Row keys, separated by commas: `project`, `account`, `user`, `machine`, `queue`, `qos`, `pi`,
     /// `group`, `state`, `size` (processors of jobs), `wall` (wall time of jobs). Absent: one row.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
     /// `hour`, `day`, `week`, `month`, `quarter`, `half-year` or `year`: a row for each. Absent: `all` in
     /// one row.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every: Option<String>,
     /// Time zone of days and months, such as `Europe/Berlin`; absent: `UTC`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tz: Option<String>,
     /// Only this project.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
     /// With the projects below it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub tree: bool,
     /// Only usage that this account paid.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub account: Option<String>,
     /// Only this user.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
     /// Only this machine.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
     /// Only this queue or class.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<String>,
     /// Only this quality of service.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub qos: Option<String>,
     /// `end`: a job counts at its end, as in older programs. Absent: `time`, spread over its run time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credit: Option<String>,
     /// So many of the largest, and one row for all others. From 1 to 10,000.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub top: Option<u32>,
     /// The figure by which rows are large: `core` (absent too), `gpu`, `node`, `wall`, `cpu`, `memory`,
     /// `disk`, `factored`, `charge`, `started`, `ended` or `running`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sort: Option<String>,
     /// Also how many users were active.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -101,12 +101,9 @@ pub struct RequestQuery {
     #[serde(default)]
     pub mine: bool,
     /// Only those of this state: `open`, `approved`, `rejected`, `withdrawn` or `expired`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
     /// Cursor: `next` of the page before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
     /// Rows, 1 to 1000; absent: 100.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
 }

@@ -11,36 +11,27 @@ use serde::{Deserialize, Serialize};
 pub struct SampledQuery {
     /// Start of the period, inclusive: a time, or a date such as `2026-10-01`, which begins at midnight in
     /// the zone. Absent: the first snapshot.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// Its end, exclusive; absent: the end of the hour that is now.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
     /// Row keys, separated by commas: `project`, `user`, `machine`, `queue`, `pi`, `source` (the collector
     /// of the snapshots). Absent: one row.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
     /// `hour`, `day`, `week`, `month`, `quarter`, `half-year` or `year`: a row for each. Absent: `all` in
     /// one row.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every: Option<String>,
     /// Time zone of days and months, such as `Europe/Berlin`; absent: `UTC`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tz: Option<String>,
     /// Only this project.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
     /// With the projects below it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub tree: bool,
     /// Only this user.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
     /// Only this machine.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
     /// Only this queue or class.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<String>,
 }
 

@@ -9,51 +9,37 @@ use serde::{Deserialize, Serialize};
 pub struct ContributionQuery {
     /// Start of the period, inclusive: RFC 3339, or a date, which begins at midnight in the time zone.
     /// Absent: 30 days before its end.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// Its end, exclusive; absent: now.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
     /// Start of a second period, for comparison.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from2: Option<String>,
     /// Its end, exclusive.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to2: Option<String>,
     /// Measure of usage: `slots` (processors × time), `cpu` (busy processor time), `gpu`, each times the
     /// factor of the host, or `su`, the charges. Absent: `slots`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub basis: Option<String>,
     /// Group rows by `contributor`, `project` or `user`; absent: `contributor`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
     /// Buckets of utilisation: `day`, `week`, `month` in the time zone, or a number of equal parts, 1 to
     /// 1000. Absent: the smaller of 50 and the number of days.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buckets: Option<String>,
     /// Time zone of buckets and dates, such as `Europe/Berlin`; absent: UTC.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tz: Option<String>,
     /// `spread`: usage counts when jobs ran. `end`: a job counts at its end, as in older reports. Absent:
     /// `spread`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credit: Option<String>,
     /// Unit of time: `hours` or `seconds`. Charges (`su`) are always in the unit of the bank. Absent:
     /// `hours`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub units: Option<String>,
     /// Only usage of this project, with those below it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
     /// Only usage of this user.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
     /// Only usage and capacity of this machine.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
     /// Only the rows of the contributors with the caller's login name. Without any, the report has no periods and
     /// nothing is refused.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own: Option<bool>,
 }
 
@@ -180,35 +166,26 @@ pub struct UtilisationBucket {
 #[serde(deny_unknown_fields)]
 pub struct PriorityQuery {
     /// `scaled-by-sum` or `full-spread`; absent: `scaled-by-sum`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<String>,
     /// The lowest priority; absent: 0.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min: Option<i64>,
     /// The highest; absent: 1024.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<i64>,
     /// Length of the window up to now, in seconds; absent: everything.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_s: Option<i64>,
     /// `started`: finished uses that began within the window, whole; `overlap`: of each use, running ones
     /// included, the part within the window. Absent: `started`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<String>,
     /// Components of the score, separated by commas: `NAME=SCORE` with `processors`, `gpus`, `nodes`,
     /// `memory_gb`. Several components are multiplied. Absent: time alone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub components: Option<String>,
     /// `project`, `account`, `user`, `group` or `contributor`; absent: `project`. An account is as its
     /// source names it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
     /// Only these groups, with commas; those that used nothing are there too. Absent: whoever used
     /// something.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub groups: Option<String>,
     /// Only on this machine.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
 }
 
@@ -254,23 +231,17 @@ pub struct PriorityRow {
 pub struct EfficiencyQuery {
     /// Start of the period, inclusive: RFC 3339, or a date, which begins at midnight UTC. Absent: 30 days
     /// before its end.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// Its end, exclusive, in the same form. Absent: now.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
     /// `project`, `account`, `user`, `group` or `contributor`; absent: `project`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
     /// Watts of one processor, an exact decimal, in place of those of the settings: adds energy.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watts: Option<String>,
     /// Grams of CO2 of a kilowatt-hour, an exact decimal, in place of those of the settings: with watts
     /// adds CO2.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub co2_g_per_kwh: Option<String>,
     /// Only on this machine.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
 }
 
@@ -328,9 +299,7 @@ pub struct EfficiencyRow {
     #[serde(default)]
     pub idle_hours: String,
     /// Kilowatt-hours of `idle_hours`, three decimals; `null` without a value for watts.
-    #[serde(default)]
     pub idle_energy_kwh: Option<String>,
     /// Kilograms of CO2 of `idle_hours`, three decimals; `null` unless both factors are set.
-    #[serde(default)]
     pub idle_co2_kg: Option<String>,
 }

@@ -13,11 +13,9 @@ pub struct SourceQuery {
     #[serde(default)]
     pub all: bool,
     /// Rows per page, 1 to 1000; default 1000.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub limit: Option<u32>,
     /// Cursor of the page before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
 }
 
@@ -115,30 +113,23 @@ pub struct PatchSource {
 #[serde(deny_unknown_fields)]
 pub struct ReconcileQuery {
     /// The machine; absent: the only one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
     /// Only the records of this collector; absent: of all that do not charge the machine.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     /// Uses that ended from here on; absent: 30 days before `until`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub from: Option<String>,
     /// And before here; absent: now.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub until: Option<String>,
     /// Seconds by which wall times may differ and be equal, 0 to 86,400; absent: 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tolerance_s: Option<i64>,
     /// Matched rows too; they are counted in any case.
     #[serde(default)]
     pub all: bool,
     /// Rows to search, 1 to 10,000; absent: 1,000.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
     /// End of the previous page.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
 }
 

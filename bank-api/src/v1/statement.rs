@@ -8,35 +8,27 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct StatementQuery {
     /// The accounts of this project alone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
     /// This account, by name or number.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub account: Option<String>,
     /// Charges of this user, by project.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
     /// Charges on this machine, by project.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
     /// With the projects below.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub tree: bool,
     /// The start, inclusive; absent: the beginning of the bank.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// The end, exclusive; absent: now.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
     /// State at this instant, without entries that take effect later.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub at: Option<String>,
     /// With `at`: use only data that was recorded by then.
     #[serde(default, skip_serializing_if = "super::past::is_no")]
     pub recorded: bool,
     /// At so many instants of the period, evenly spaced, the amount and what of it was held: 1 to 100; none if absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub samples: Option<u32>,
 }
 
@@ -46,28 +38,21 @@ pub struct StatementQuery {
 #[serde(deny_unknown_fields)]
 pub struct StatementLineQuery {
     /// See [`StatementQuery::project`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
     /// See [`StatementQuery::account`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub account: Option<String>,
     /// See [`StatementQuery::user`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
     /// See [`StatementQuery::machine`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
     /// See [`StatementQuery::tree`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub tree: bool,
     /// See [`StatementQuery::from`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// See [`StatementQuery::until`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
     /// See [`StatementQuery::at`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub at: Option<String>,
     /// See [`StatementQuery::recorded`].
@@ -75,13 +60,10 @@ pub struct StatementLineQuery {
     pub recorded: bool,
     /// Only entries up to this transaction: [`Statement::transaction`]. The lines then match the statement,
     /// despite later entries.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transaction: Option<i64>,
     /// `next` of the page before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
     /// Lines of a page, 1 to 1000; absent: 100.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
 }
 
@@ -240,7 +222,6 @@ pub struct StatementLine {
     pub amount: String,
     /// Sum of the amounts of the statement up to this line: with the opening, the balance after it. `null` behind a
     /// cursor of an earlier version.
-    #[serde(default)]
     pub running: Option<String>,
     /// The transaction.
     pub transaction: i64,
@@ -279,10 +260,8 @@ pub struct UndoClose {
 #[serde(deny_unknown_fields)]
 pub struct CloseQuery {
     /// `next` of the page before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
     /// Rows of a page, 1 to 1000; absent: 100.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
 }
 

@@ -150,7 +150,6 @@ pub struct PieceQuery {
     /// Offset of the piece in the file, in bytes.
     pub at: u64,
     /// Number of the file in the import, from 1. Without it, a different name starts a new file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub number: Option<u64>,
 }
 
@@ -231,13 +230,10 @@ pub struct Import {
 #[serde(deny_unknown_fields)]
 pub struct QuarantineQuery {
     /// Only of this collector.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     /// The `next` of the page before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
     /// Rows of a page, 1 to 1000; 100 by default.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub limit: Option<u32>,
 }

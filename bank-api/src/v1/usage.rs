@@ -242,10 +242,8 @@ pub struct UsageItem {
     /// The values that the policy counted, such as `cpu 28800`, or the reason for none.
     pub counted: Option<String>,
     /// A refusal's code.
-    #[serde(default)]
     pub code: Option<String>,
     /// Reason of the refusal, or a remark.
-    #[serde(default)]
     pub detail: Option<String>,
     /// The journal transaction; `null` for none.
     pub transaction: Option<i64>,
@@ -258,26 +256,19 @@ pub struct UsageItem {
 pub struct FallbackQuery {
     /// Start of the period of shortfalls: RFC 3339, or a date, which begins at midnight UTC. Absent: 30
     /// days before its end.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// Its end, exclusive, in the same form. Absent: now.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
     /// Only jobs that named this project first.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
     /// Only this user.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
     /// Only this machine.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
     /// Rows per page, 1 to 1000; default 1000.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub limit: Option<u32>,
     /// Cursor of the page before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
 }
 
@@ -292,7 +283,6 @@ pub struct FallbackReport {
     /// The jobs, the first that was short first.
     pub items: Vec<FallbackJob>,
     /// Cursor of the next page; sums are of all pages.
-    #[serde(default)]
     pub next: Option<String>,
     /// Sum of the amounts that their liens held.
     pub held: String,

@@ -8,21 +8,16 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct WhatIfQuery {
     /// Number of days to include, 1 to 3660; absent: 30.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 3660))]
     pub days: Option<u32>,
     /// Only this project.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
     /// Only this machine.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
     /// Rows per page, 1 to 1000; default 1000.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub limit: Option<u32>,
     /// Cursor of the page before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
 }
 
@@ -37,7 +32,6 @@ pub struct WhatIf {
     /// The jobs, the first refused first.
     pub items: Vec<WouldRefuse>,
     /// Cursor of the next page; sums are of all pages.
-    #[serde(default)]
     pub next: Option<String>,
     /// Their sums, by project.
     pub projects: Vec<WouldRefuseSum>,

@@ -68,10 +68,6 @@ pub(crate) struct MigrateSlurm {
 
 /// Options of every migration.
 #[derive(Debug, Clone, Default, Args)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is one flag of the command line"
-)]
 pub(crate) struct MigrateArgs {
     /// Output of gbalance, glsaccount or glsalloc: every figure must be equal
     #[arg(long, value_name = "FILE")]

@@ -77,10 +77,6 @@ pub(crate) enum PeopleFormat {
 }
 
 #[derive(Debug, Clone, Args)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is one flag of the command line"
-)]
 pub(crate) struct ImportUsers {
     /// File; - for standard input
     pub(crate) file: String,

@@ -29,10 +29,6 @@ impl Command {
 
 /// Usage totals. Periods and intervals are in the time zone of this host, or of --tz.
 #[derive(Debug, Clone, Default, Args)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is one flag of the command line"
-)]
 pub(crate) struct UsageTableArgs {
     /// Only this project [default: BANK_PROJECT]
     #[arg(conflicts_with = "project")]

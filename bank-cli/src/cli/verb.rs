@@ -9,10 +9,6 @@ use super::{AtArgs, ProposeArgs, QuoteCommand, UsageArgs, WriteArgs};
 
 /// `bank balance`.
 #[derive(Debug, Clone, Default, Args)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is one flag of the command line"
-)]
 pub(crate) struct BalanceArgs {
     /// Only these projects (or accounts of that name)
     pub(crate) projects: Vec<String>,

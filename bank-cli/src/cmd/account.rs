@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use bank_api::v1::{Account, Constraint, Correction, List, NewAccount, PatchAccount, Written};
+use bank_api::v1::{Account, Constraint, Correction, NewAccount, PatchAccount, Written};
 use serde_json::Value;
 use ureq::http::Method;
 
@@ -18,15 +18,12 @@ pub(super) fn run(context: &Context, command: AccountCommand) -> Result<String, 
     match command {
         AccountCommand::Add(args) => add(context, args),
         AccountCommand::Ls(then) => {
-            let list: List<Account> = context.all(&["accounts"], &context.past(&then)?)?;
-            context.form.list(&list, &sheet(&list.items, false))
+            let sheet = |rows: &[Account]| sheet(rows, false);
+            context.list(&["accounts"], &context.past(&then)?, sheet)
         }
         AccountCommand::Show { name, then } => {
-            let query = context.past(&then)?;
-            let account: Account = context.get(&["accounts", &name], &query)?;
-            context
-                .form
-                .one(&account, &sheet(std::slice::from_ref(&account), true))
+            let sheet = |rows: &[Account]| sheet(rows, true);
+            context.show(&["accounts", &name], &context.past(&then)?, sheet)
         }
         AccountCommand::Set(args) => set(context, args),
         AccountCommand::Undelete { name, write } => {

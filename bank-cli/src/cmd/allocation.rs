@@ -1,6 +1,6 @@
 //! `bank allocation`.
 
-use bank_api::v1::{Allocation, AllocationQuery, List, PastQuery, PatchAllocation, Written};
+use bank_api::v1::{Allocation, AllocationQuery, PastQuery, PatchAllocation, Written};
 use bank_picture::figure;
 use ureq::http::Method;
 
@@ -29,15 +29,11 @@ pub(super) fn run(context: &Context, command: AllocationCommand) -> Result<Strin
                 recorded,
                 ..AllocationQuery::default()
             };
-            let list: List<Allocation> = context.all(&["allocations"], &query)?;
-            context.form.list(&list, &sheet(&list.items))
+            context.list(&["allocations"], &query, sheet)
         }
         AllocationCommand::Show { id, then } => {
             let query = context.past(&then)?;
-            let allocation: Allocation = context.get(&["allocations", &id.to_string()], &query)?;
-            context
-                .form
-                .one(&allocation, &sheet(std::slice::from_ref(&allocation)))
+            context.show(&["allocations", &id.to_string()], &query, sheet)
         }
         AllocationCommand::Set(args) => set(context, args),
         AllocationCommand::Rm { id, force, remove } => {

@@ -20,9 +20,8 @@ pub(super) fn run(context: &Context, command: AttentionCommand) -> Result<String
     match command {
         AttentionCommand::Ls(args) => list(context, &args),
         AttentionCommand::Show { id } => {
-            let event: Attention = context.get(&["attention", &id.to_string()], &())?;
-            let rows = std::slice::from_ref(&event);
-            context.form.one(&event, &events(rows, true))
+            let sheet = |rows: &[Attention]| events(rows, true);
+            context.show(&["attention", &id.to_string()], &(), sheet)
         }
         AttentionCommand::Ack { id, note, write } => {
             let body = AckAttention { note };
@@ -90,23 +89,12 @@ fn switch(
 }
 
 fn outbox(context: &Context, all: bool) -> Result<String, Failure> {
-    let mut items: Vec<Notice> = Vec::new();
-    let mut after = None;
-    loop {
-        let query = OutboxQuery {
-            all,
-            after: after.take(),
-            limit: Some(PAGE),
-        };
-        let page: List<Notice> = context.get(&["attention", "outbox"], &query)?;
-        items.extend(page.items);
-        after = page.next;
-        if after.is_none() {
-            break;
-        }
-    }
-    let sheet = notices(&items);
-    context.form.list(&List::whole(items), &sheet)
+    let query = OutboxQuery {
+        all,
+        after: None,
+        limit: Some(PAGE),
+    };
+    context.list(&["attention", "outbox"], &query, notices)
 }
 
 fn events(items: &[Attention], all: bool) -> Sheet {

@@ -1,6 +1,6 @@
 //! `bank close`: the books of a period, closed and opened again.
 
-use bank_api::v1::{Close, CloseQuery, List, NewClose, UndoClose, Written};
+use bank_api::v1::{Close, CloseQuery, NewClose, UndoClose, Written};
 use bank_picture::figure;
 use ureq::http::Method;
 
@@ -67,19 +67,14 @@ fn undo(context: &Context, note: Option<String>, remove: &RemoveArgs) -> Result<
 }
 
 fn list(context: &Context) -> Result<String, Failure> {
-    let mut query = CloseQuery {
+    let query = CloseQuery {
         limit: Some(PAGE),
         ..CloseQuery::default()
     };
-    let mut all: List<Close> = List::whole(Vec::new());
-    loop {
-        let page: List<Close> = context.get(&["closes"], &query)?;
-        all.items.extend(page.items);
-        match page.next {
-            Some(next) => query.after = Some(next),
-            None => break,
-        }
-    }
+    context.list(&["closes"], &query, sheet)
+}
+
+fn sheet(closes: &[Close]) -> Sheet {
     let columns = vec![
         column("from", "From", Kind::Date),
         column("until", "To (exclusive)", Kind::Date),
@@ -89,8 +84,7 @@ fn list(context: &Context) -> Result<String, Failure> {
         column("reopened_by", "Reopened", Kind::Number),
         column("reason", "Reason", Kind::Text).on_request(),
     ];
-    let sheet = Sheet::new(columns, &all.items, "no period is closed");
-    context.form.list(&all, &sheet)
+    Sheet::new(columns, closes, "no period is closed")
 }
 
 fn from(time: Option<&str>, context: &Context) -> String {

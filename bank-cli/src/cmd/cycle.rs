@@ -1,6 +1,6 @@
 //! `bank cycle`: money that comes again each period.
 
-use bank_api::v1::{Cycle, CycleRun, List, NewCycle, PatchCycle, Written};
+use bank_api::v1::{Cycle, CycleRun, NewCycle, PatchCycle, Written};
 use bank_picture::figure;
 use ureq::http::Method;
 
@@ -16,16 +16,8 @@ use crate::{
 pub(super) fn run(context: &Context, command: CycleCommand) -> Result<String, Failure> {
     match command {
         CycleCommand::Add(args) => add(context, args),
-        CycleCommand::Ls => {
-            let list: List<Cycle> = context.all(&["cycles"], &())?;
-            context.form.list(&list, &sheet(&list.items))
-        }
-        CycleCommand::Show { name } => {
-            let cycle: Cycle = context.get(&["cycles", &name], &())?;
-            context
-                .form
-                .one(&cycle, &sheet(std::slice::from_ref(&cycle)))
-        }
+        CycleCommand::Ls => context.list(&["cycles"], &(), sheet),
+        CycleCommand::Show { name } => context.show(&["cycles", &name], &(), sheet),
         CycleCommand::Set(args) => set(context, args),
         CycleCommand::Rm { name, remove } => {
             let what = format!("remove cycle {name:?}");

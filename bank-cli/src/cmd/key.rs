@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, io::Write as _, os::unix::fs::OpenOptionsExt as _, path::Path};
 
-use bank_api::v1::{Key, KeyQuery, List, NewKey, NewKeyAnswer, PatchKey, Written};
+use bank_api::v1::{Key, KeyQuery, NewKey, NewKeyAnswer, PatchKey, Written};
 use ureq::http::Method;
 
 use super::nothing_to_set;
@@ -19,19 +19,13 @@ pub(super) fn run(context: &Context, command: KeyCommand) -> Result<String, Fail
     match command {
         KeyCommand::Add(args) => add(context, args),
         KeyCommand::Ls { client } => {
-            let list: List<Key> = context.all(
-                &["keys"],
-                &KeyQuery {
-                    client,
-                    ..KeyQuery::default()
-                },
-            )?;
-            context.form.list(&list, &sheet(&list.items))
+            let query = KeyQuery {
+                client,
+                ..KeyQuery::default()
+            };
+            context.list(&["keys"], &query, sheet)
         }
-        KeyCommand::Show { id } => {
-            let key: Key = context.get(&["keys", &id], &())?;
-            context.form.one(&key, &sheet(std::slice::from_ref(&key)))
-        }
+        KeyCommand::Show { id } => context.show(&["keys", &id], &(), sheet),
         KeyCommand::Set(args) => set(context, args),
         KeyCommand::Rotate(args) => rotate(context, args),
         KeyCommand::Rm { id, remove } => {

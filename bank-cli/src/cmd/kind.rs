@@ -8,7 +8,7 @@ mod table;
 mod tests;
 mod tree;
 
-use bank_api::v1::{List, Member, Written};
+use bank_api::v1::{Member, Written};
 use bank_core::kind::{Field, Kind, Screen, Type, Value as Own, decimal, declared};
 use serde_json::{Map, Value};
 use ureq::http::Method;
@@ -39,9 +39,8 @@ pub(super) fn run(context: &Context, command: KindCommand) -> Result<String, Fai
         }
         Action::Ls(then) => list(context, &kind, &then),
         Action::Show(key, then) => {
-            let own: Record = context.get(&one(&kind, &key), &context.past(&then)?)?;
-            let sheet = sheet(&kind, std::slice::from_ref(&own));
-            context.form.one(&own, &sheet)
+            let sheet = |rows: &[Record]| sheet(&kind, rows);
+            context.show(&one(&kind, &key), &context.past(&then)?, sheet)
         }
         Action::Set(key, given, write) => {
             let body = body(context, &given)?;
@@ -75,8 +74,8 @@ pub(super) fn run(context: &Context, command: KindCommand) -> Result<String, Fai
 }
 
 fn list(context: &Context, kind: &Kind, then: &AtArgs) -> Result<String, Failure> {
-    let all: List<Record> = context.all(&path(kind), &context.past(then)?)?;
-    context.form.list(&all, &sheet(kind, &all.items))
+    let sheet = |rows: &[Record]| sheet(kind, rows);
+    context.list(&path(kind), &context.past(then)?, sheet)
 }
 
 /// Where the records of a kind are in the API.

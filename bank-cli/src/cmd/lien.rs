@@ -1,6 +1,6 @@
 //! `bank lien`: the money held for jobs.
 
-use bank_api::v1::{Lien, LienQuery, List, PastQuery, PatchLien, Written};
+use bank_api::v1::{Lien, LienQuery, PastQuery, PatchLien, Written};
 use ureq::http::Method;
 
 use crate::{
@@ -28,9 +28,8 @@ pub(super) fn run(context: &Context, command: LienCommand) -> Result<String, Fai
         }
         LienCommand::Show { id, then } => {
             let query = context.past(&then)?;
-            let lien: Lien = context.get(&["liens", &id.to_string()], &query)?;
-            let rows = std::slice::from_ref(&lien);
-            context.form.one(&lien, &sheet(rows, false, "no lien"))
+            let sheet = |rows: &[Lien]| sheet(rows, false, "no lien");
+            context.show(&["liens", &id.to_string()], &query, sheet)
         }
         LienCommand::Extend { id, until, write } => {
             let end = context.time(Some(&until))?.unwrap_or_default();
@@ -53,13 +52,12 @@ pub(super) fn run(context: &Context, command: LienCommand) -> Result<String, Fai
 
 fn list(context: &Context, query: &LienQuery) -> Result<String, Failure> {
     let open = query.state.as_deref().is_none_or(|state| state == "open");
-    let list: List<Lien> = context.all(&["liens"], query)?;
     let empty = match (open, &query.at) {
         (true, None) => "no open liens",
         (true, Some(_)) => "no lien held anything then",
         (false, _) => "no liens",
     };
-    context.form.list(&list, &sheet(&list.items, open, empty))
+    context.list(&["liens"], query, |rows: &[Lien]| sheet(rows, open, empty))
 }
 
 /// `lien 7 of job 1632 holds 300 SU until 2026-11-21 12:10:00, exclusive`

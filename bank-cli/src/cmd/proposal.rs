@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use bank_api::v1::{List, NewDecision, Proposal, ProposalQuery, ProposeQuery, Written};
+use bank_api::v1::{NewDecision, Proposal, ProposalQuery, ProposeQuery, Written};
 use ureq::http::Method;
 
 use crate::{
@@ -28,20 +28,11 @@ pub(super) fn run(context: &Context, command: &ProposalCommand) -> Result<String
 }
 
 fn ls(context: &Context, all: bool) -> Result<String, Failure> {
-    let mut whole: List<Proposal> = List::whole(Vec::new());
-    let mut query = ProposalQuery {
+    let query = ProposalQuery {
         all,
         ..ProposalQuery::default()
     };
-    loop {
-        let page: List<Proposal> = context.get(&["proposals"], &query)?;
-        whole.items.extend(page.items);
-        match page.next {
-            Some(next) => query.after = Some(next),
-            None => break,
-        }
-    }
-    context.form.list(&whole, &sheet(&whole.items))
+    context.list(&["proposals"], &query, sheet)
 }
 
 /// Says what waits now.

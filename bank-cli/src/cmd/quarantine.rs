@@ -168,21 +168,13 @@ fn ids(context: &Context, which: &Which) -> Result<Vec<i64>, Failure> {
     if which.source.is_none() {
         return Ok(which.ids.clone());
     }
-    let mut ids = Vec::new();
-    let mut after = None;
-    loop {
-        let query = QuarantineQuery {
-            source: which.source.clone(),
-            after,
-            limit: Some(PAGE),
-        };
-        let page: List<Quarantined> = context.get(&["quarantine"], &query)?;
-        ids.extend(page.items.iter().map(|item| item.id));
-        after = page.next;
-        if after.is_none() {
-            return Ok(ids);
-        }
-    }
+    let query = QuarantineQuery {
+        source: which.source.clone(),
+        after: None,
+        limit: Some(PAGE),
+    };
+    let all: List<Quarantined> = context.all(&["quarantine"], &query)?;
+    Ok(all.items.iter().map(|item| item.id).collect())
 }
 
 fn remove_some(context: &Context, which: Which, remove: &RemoveArgs) -> Result<String, Failure> {

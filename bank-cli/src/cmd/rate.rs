@@ -39,8 +39,7 @@ fn list(context: &Context, then: &AtArgs, history: bool) -> Result<String, Failu
         recorded,
         ..RateQuery::default()
     };
-    let list: List<Rate> = context.all(&["rates"], &query)?;
-    context.form.list(&list, &sheet(&list.items))
+    context.list(&["rates"], &query, sheet)
 }
 
 fn set(context: &Context, args: SetRate) -> Result<String, Failure> {

@@ -1,7 +1,7 @@
 //! `bank request`.
 
 use bank_api::v1::{
-    DepositRequest, ExtensionRequest, List, MemberRequest, NewDecision, ProjectRequest, Proposal,
+    DepositRequest, ExtensionRequest, MemberRequest, NewDecision, ProjectRequest, Proposal,
     RequestQuery, Written,
 };
 use serde::Serialize;
@@ -117,20 +117,11 @@ fn ask(
 }
 
 fn ls(context: &Context, mine: bool, state: Option<String>) -> Result<String, Failure> {
-    let mut whole: List<Proposal> = List::whole(Vec::new());
-    let mut query = RequestQuery {
+    let query = RequestQuery {
         mine,
         // An earlier word, which the command line still takes.
         state: state.map(|state| state.replace("declined", "rejected")),
         ..RequestQuery::default()
     };
-    loop {
-        let page: List<Proposal> = context.get(&["requests"], &query)?;
-        whole.items.extend(page.items);
-        match page.next {
-            Some(next) => query.after = Some(next),
-            None => break,
-        }
-    }
-    context.form.list(&whole, &sheet(&whole.items))
+    context.list(&["requests"], &query, sheet)
 }

@@ -1,7 +1,7 @@
 //! `bank role` and `bank limit`.
 
 use bank_api::v1::{
-    Limit, List, NewLimit, NewRoleGrant, Removed, RevokeQuery, RoleGrant, RoleQuery, Written,
+    Limit, NewLimit, NewRoleGrant, Removed, RevokeQuery, RoleGrant, RoleQuery, Written,
 };
 use ureq::http::Method;
 
@@ -38,15 +38,12 @@ pub(super) fn run(context: &Context, command: RoleCommand) -> Result<String, Fai
             context.removed(&answer, &format!("{what}: revoked"))
         }
         RoleCommand::Ls { name, all } => {
-            let list: List<RoleGrant> = context.all(
-                &["roles"],
-                &RoleQuery {
-                    name,
-                    all,
-                    ..RoleQuery::default()
-                },
-            )?;
-            context.form.list(&list, &roles(&list.items))
+            let query = RoleQuery {
+                name,
+                all,
+                ..RoleQuery::default()
+            };
+            context.list(&["roles"], &query, roles)
         }
     }
 }
@@ -79,10 +76,7 @@ fn roles(rows: &[RoleGrant]) -> Sheet {
 pub(super) fn limit(context: &Context, command: LimitCommand) -> Result<String, Failure> {
     match command {
         LimitCommand::Set(args) => set(context, args),
-        LimitCommand::Ls => {
-            let list: List<Limit> = context.all(&["limits"], &())?;
-            context.form.list(&list, &limits(&list.items))
-        }
+        LimitCommand::Ls => context.list(&["limits"], &(), limits),
         LimitCommand::Rm { of, remove } => {
             let (kind, name) = subject(&of);
             let what = format!("remove the limit of {kind} {name}");

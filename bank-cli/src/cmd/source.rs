@@ -21,13 +21,11 @@ const LISTED: usize = 20;
 pub(super) fn run(context: &Context, command: SourceCommand) -> Result<String, Failure> {
     match command {
         SourceCommand::Ls { all } => {
-            let list: List<Source> = context.all(
-                &["sources"],
-                &SourceQuery {
-                    all,
-                    ..SourceQuery::default()
-                },
-            )?;
+            let query = SourceQuery {
+                all,
+                ..SourceQuery::default()
+            };
+            let list: List<Source> = context.all(&["sources"], &query)?;
             let mut text = context.form.list(&list, &sheet(&list.items))?;
             if context.form.is_table() && context.form.columns.is_empty() {
                 let troubles: String = list.items.iter().map(troubles).collect();

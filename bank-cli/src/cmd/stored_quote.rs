@@ -24,11 +24,7 @@ pub(super) fn run(context: &Context, command: QuoteCommand) -> Result<String, Fa
             let list: List<GivenQuote> = context.get(&["quotes"], &query)?;
             context.form.list(&list, &sheet(&list.items))
         }
-        QuoteCommand::Show { id } => {
-            let quote: GivenQuote = context.get(&["quotes", &id.to_string()], &())?;
-            let sheet = sheet(std::slice::from_ref(&quote));
-            context.form.one(&quote, &sheet)
-        }
+        QuoteCommand::Show { id } => context.show(&["quotes", &id.to_string()], &(), sheet),
         QuoteCommand::Rm { id, remove } => {
             let what = format!("end quote {id}");
             let answer = context.remove(&["quotes", &id.to_string()], &what, &remove)?;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use bank_api::v1::{List, NewToken, NewTokenAnswer, Token, TokenQuery};
+use bank_api::v1::{NewToken, NewTokenAnswer, Token, TokenQuery};
 use ureq::http::Method;
 
 use crate::{
@@ -20,21 +20,13 @@ pub(super) fn run(context: &Context, command: TokenCommand) -> Result<String, Fa
     match command {
         TokenCommand::Add(args) => add(context, args),
         TokenCommand::Ls { client } => {
-            let list: List<Token> = context.all(
-                &["tokens"],
-                &TokenQuery {
-                    client,
-                    ..TokenQuery::default()
-                },
-            )?;
-            context.form.list(&list, &sheet(&list.items))
+            let query = TokenQuery {
+                client,
+                ..TokenQuery::default()
+            };
+            context.list(&["tokens"], &query, sheet)
         }
-        TokenCommand::Show { id } => {
-            let token: Token = context.get(&["tokens", &id], &())?;
-            context
-                .form
-                .one(&token, &sheet(std::slice::from_ref(&token)))
-        }
+        TokenCommand::Show { id } => context.show(&["tokens", &id], &(), sheet),
         TokenCommand::Rm { id, remove } => {
             let what = format!("remove token {id:?}");
             let answer = context.remove(&["tokens", &id], &what, &remove)?;

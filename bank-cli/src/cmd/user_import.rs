@@ -1,12 +1,10 @@
 //! `bank user import`: a directory of people, merged into what the bank knows of its users. It adds
 //! and fills in; it takes nothing away.
 
-use std::fs::File;
-use std::io::{self, Read};
-
 use bank_api::v1::{BadLine, ImportedUsers, MERGE_MAX, MergeEntry, MergeUsers, MergedUsers};
 use ureq::http::Method;
 
+use super::{counted, read_file};
 use crate::{
     cli::{ImportUsers, PeopleFormat, WriteArgs},
     context::Context,
@@ -15,13 +13,13 @@ use crate::{
     people::{self, People},
 };
 
-/// Longest file, in bytes.
-const FILE_MAX: u64 = 64 << 20;
 /// Most bytes of the entries of one request; the daemon takes 1 MiB.
 const BYTES_MAX: usize = 256 * 1024;
 
 pub(super) fn run(context: &Context, args: &ImportUsers) -> Result<String, Failure> {
-    let bytes = read(&args.file)?;
+    let file = &args.file;
+    let bytes = read_file(file);
+    let bytes = bytes.map_err(|why| Failure::usage(format!("cannot read {file}: {why}")))?;
     let format = args
         .people_format
         .unwrap_or(if bytes.trim_ascii_start().starts_with(b"{") {
@@ -37,22 +35,6 @@ pub(super) fn run(context: &Context, args: &ImportUsers) -> Result<String, Failu
     let mut import = Import::new(context, args, &people);
     import.send(people.entries)?;
     import.end()
-}
-
-fn read(path: &str) -> Result<Vec<u8>, Failure> {
-    let unreadable = |why: String| Failure::usage(format!("cannot read {path}: {why}"));
-    let mut bytes = Vec::new();
-    let most = FILE_MAX + 1;
-    let read = if path == "-" {
-        io::stdin().lock().take(most).read_to_end(&mut bytes)
-    } else {
-        File::open(path).and_then(|file| file.take(most).read_to_end(&mut bytes))
-    };
-    read.map_err(|error| unreadable(error.to_string()))?;
-    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > FILE_MAX {
-        return Err(unreadable("longer than 64 MiB".to_owned()));
-    }
-    Ok(bytes)
 }
 
 /// An import on its way.
@@ -158,26 +140,11 @@ impl<'a> Import<'a> {
         if !unread.is_empty() {
             out::warn(&format!("not read: {}", unread.join(", ")));
         }
-        let counts: Vec<String> = outcomes
-            .iter()
-            .map(|(word, n)| format!("{n} {word}"))
-            .collect();
-        let sentence = match counts.as_slice() {
-            [] => format!("{entries} entries"),
-            counts => format!("{entries} entries: {}", counts.join(", ")),
-        };
-        let message = self
-            .context
-            .done(&self.done, &sentence, None, *dry_run, &[])?;
-        if bad.is_empty() || !self.args.strict {
-            return Ok(message);
-        }
-        let mut failure = Failure::of(
-            bank_api::exit::bank::REFUSED,
-            format!("{} entries were not merged", bad.len()),
-        );
-        failure.before = Some(message);
-        Err(failure)
+        let sentence = format!("{entries} entries{}", counted(outcomes));
+        let left_out = (!bad.is_empty() && self.args.strict)
+            .then(|| format!("{} entries were not merged", bad.len()));
+        self.context
+            .imported(&self.done, &sentence, *dry_run, left_out)
     }
 }
 

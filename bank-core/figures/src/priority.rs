@@ -54,19 +54,9 @@ pub enum Basis {
 /// Every basis with its word.
 pub const BASES: [(Basis, &str); 2] = [(Basis::Started, "started"), (Basis::Overlap, "overlap")];
 
+bank_core::words!(Basis, BASES, "started");
+
 impl Basis {
-    /// Its word.
-    pub fn word(self) -> &'static str {
-        let own = BASES.iter().find(|(basis, _)| *basis == self);
-        own.map_or("started", |(_, word)| word)
-    }
-
-    /// From its word.
-    pub fn parse(word: &str) -> Option<Basis> {
-        let own = BASES.iter().find(|(_, known)| *known == word);
-        own.map(|(basis, _)| *basis)
-    }
-
     /// The microseconds of a use that count within a window, or none if the use does not count. `ran_us`
     /// is its run time without suspensions; a part of the use has the same part of the run time.
     pub fn counted(self, span: Window, is_over: bool, ran_us: u64, window: Window) -> Option<u64> {

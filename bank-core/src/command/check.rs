@@ -23,10 +23,10 @@ impl UsageReport {
             }
         }
         if !request.facts.usage.is_bounded() {
-            return Err(Refusal::BadValue {
-                field: "attributes",
-                expected: "at most 64, without control characters",
-            });
+            return Err(Refusal::bad_value(
+                "attributes",
+                "at most 64, without control characters",
+            ));
         }
         if let Some(requested) = request.facts.wall {
             check_duration(requested)?;

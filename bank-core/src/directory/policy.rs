@@ -77,19 +77,7 @@ pub const FALLBACK_MODES: [(FallbackMode, &str); 2] = [
     (FallbackMode::Bank, "bank"),
 ];
 
-impl FallbackMode {
-    /// Its word.
-    pub fn word(self) -> &'static str {
-        let found = FALLBACK_MODES.iter().find(|(mode, _)| *mode == self);
-        found.map_or("scheduler", |(_, word)| word)
-    }
-
-    /// From its word.
-    pub fn parse(word: &str) -> Option<FallbackMode> {
-        let found = FALLBACK_MODES.iter().find(|(_, w)| *w == word);
-        found.map(|(mode, _)| *mode)
-    }
-}
+crate::words!(FallbackMode, FALLBACK_MODES, "scheduler");
 
 /// Every order with its word.
 pub const ORDERS: [(SelectionOrder, &str); 2] = [
@@ -97,19 +85,7 @@ pub const ORDERS: [(SelectionOrder, &str); 2] = [
     (SelectionOrder::HierarchyFirst, "hierarchy-first"),
 ];
 
-impl SelectionOrder {
-    /// Its word.
-    pub fn word(self) -> &'static str {
-        let found = ORDERS.iter().find(|(order, _)| *order == self);
-        found.map_or("expiry-first", |(_, word)| word)
-    }
-
-    /// From its word.
-    pub fn parse(word: &str) -> Option<SelectionOrder> {
-        let found = ORDERS.iter().find(|(_, w)| *w == word);
-        found.map(|(order, _)| *order)
-    }
-}
+crate::words!(SelectionOrder, ORDERS, "expiry-first");
 
 impl Default for Policy {
     fn default() -> Self {

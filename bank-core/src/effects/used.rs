@@ -189,22 +189,12 @@ const BECAME: [(Became, &str); 6] = [
     (Became::Kept, "kept"),
 ];
 
+crate::words!(Became, BECAME, "charged");
+
 impl Became {
     /// Whether the use counts: it is neither kept for another source nor unused.
     pub fn counts(self) -> bool {
         matches!(self, Became::Charged | Became::Adjusted | Became::Free)
-    }
-
-    /// Its word.
-    pub fn word(self) -> &'static str {
-        let found = BECAME.iter().find(|(became, _)| *became == self);
-        found.map_or("charged", |(_, word)| word)
-    }
-
-    /// From its word.
-    pub fn parse(word: &str) -> Option<Became> {
-        let found = BECAME.iter().find(|(_, known)| *known == word);
-        found.map(|(became, _)| *became)
     }
 }
 

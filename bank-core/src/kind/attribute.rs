@@ -29,7 +29,7 @@ pub(super) fn kind() -> Kind {
     };
     let types = choice([AttributeKind::Text, AttributeKind::Number].map(AttributeKind::word));
     kind.with(
-        Field::new("type", "Type", types, "Type of its values")
+        Field::new("type", types, "Type of its values")
             .column("kind")
             .default(Value::Text(AttributeKind::Text.word().to_owned()))
             .fixed(),
@@ -43,11 +43,7 @@ pub(super) fn kind() -> Kind {
 /// An attribute that a rate uses stays.
 fn removable(own: &Record, objects: &dyn Objects) -> Result<(), Refusal> {
     match objects.rate_of(own.name()) {
-        Some(rate) => Err(Refusal::InUse {
-            name: own.name().to_owned(),
-            by: format!("rate {rate}"),
-            field: None,
-        }),
+        Some(rate) => Err(Refusal::in_use(own.name(), format!("rate {rate}"))),
         None => Ok(()),
     }
 }

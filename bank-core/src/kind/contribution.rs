@@ -48,7 +48,6 @@ fn who(kind: Kind) -> Kind {
     kind.with(
         Field::new(
             "contributor",
-            "Contributor",
             contributor,
             "Contributor that receives the credit",
         )
@@ -57,25 +56,18 @@ fn who(kind: Kind) -> Kind {
     )
     .with(Field::new(
         "paid_by",
-        "Paid by",
         text.clone(),
         "Person or group that paid",
     ))
     .with(Field::new(
         "what",
-        "What",
         text,
         "Hardware, such as a host or a processor type",
     ))
     .with(
-        Field::new(
-            "processors",
-            "Processors",
-            processors,
-            "Number of processors",
-        )
-        .required()
-        .positional(),
+        Field::new("processors", processors, "Number of processors")
+            .required()
+            .positional(),
     )
 }
 
@@ -84,13 +76,11 @@ fn shares(kind: Kind) -> Kind {
     let split = Type::Decimal(2, 0, WHOLE);
     let factor = Type::Decimal(9, 1, FACTOR_MAX);
     kind.with(
-        Field::new("split", "Split %", split, "Percent of processors credited")
+        Field::new("split", split, "Percent of processors credited")
+            .label("Split %")
             .default(Value::Whole(WHOLE)),
     )
-    .with(
-        Field::new("factor", "Factor", factor, "Weight of a processor")
-            .default(Value::Whole(FACTOR_ONE)),
-    )
+    .with(Field::new("factor", factor, "Weight of a processor").default(Value::Whole(FACTOR_ONE)))
     .with(Field::from("Start of use, inclusive"))
     .with(Field::until("End of use, exclusive"))
     .with(Field::description())

@@ -28,29 +28,23 @@ pub(super) fn kind() -> Kind {
     };
     let projects = Type::References("project".into(), PROJECTS_MAX);
     kind.with(
-        Field::new("user", "User", Type::Text(256), "Login name")
+        Field::new("user", Type::Text(256), "Login name")
             .absent("none")
             .letter('u'),
     )
     .with(
         Field::new(
             "exempt",
-            "Exempt",
             Type::Flag,
             "Exclude the contributor from subscriptions",
         )
         .default(Value::Flag(false)),
     )
     .with(
-        Field::new(
-            "projects",
-            "Projects",
-            projects,
-            "Project, with those below it",
-        )
-        .absent("none")
-        .option("project")
-        .letter('A'),
+        Field::new("projects", projects, "Project, with those below it")
+            .absent("none")
+            .option("project")
+            .letter('A'),
     )
     .with(Field::description())
 }
@@ -88,10 +82,6 @@ fn removable(own: &Record, objects: &dyn Objects) -> Result<(), Refusal> {
         .count()
     {
         0 => Ok(()),
-        count => Err(Refusal::InUse {
-            name,
-            by: format!("{count} contributions"),
-            field: None,
-        }),
+        count => Err(Refusal::in_use(name, format!("{count} contributions"))),
     }
 }

@@ -25,7 +25,6 @@ pub(super) fn kind() -> Kind {
     kind.with(
         Field::new(
             "hardware",
-            "Hardware",
             Type::Reference("hardware".into()),
             "Number of the hardware",
         )
@@ -33,18 +32,10 @@ pub(super) fn kind() -> Kind {
         .positional()
         .owner(),
     )
-    .with(Field::new("nodes", "Nodes", whole, "Number of nodes that are down").absent("all"))
+    .with(Field::new("nodes", whole, "Number of nodes that are down").absent("all"))
     .with(Field::from("Start of the downtime, inclusive").required())
     .with(Field::until("End of the downtime, exclusive").absent("unknown"))
-    .with(
-        Field::new(
-            "reason",
-            "Reason",
-            Type::Text(256),
-            "Reason for the downtime",
-        )
-        .required(),
-    )
+    .with(Field::new("reason", Type::Text(256), "Reason for the downtime").required())
 }
 
 /// No more nodes are down than the hardware has.

@@ -89,13 +89,22 @@ pub enum Screen {
     IfAny,
 }
 
+/// The label of a name: `Paid by` of `paid_by`.
+pub(super) fn label_of(name: &str) -> String {
+    let words = name.replace('_', " ");
+    let mut letters = words.chars();
+    let first = letters.next();
+    let first = first.into_iter().flat_map(char::to_uppercase);
+    first.chain(letters).collect()
+}
+
 impl Field {
     /// A field that may have no value.
-    pub(super) fn new(name: &'static str, label: &str, of: Type, help: &str) -> Field {
+    pub(super) fn new(name: &'static str, of: Type, help: &str) -> Field {
         Field {
             name: name.to_owned(),
             column: name,
-            label: label.to_owned(),
+            label: label_of(name),
             of,
             need: Need::Optional(String::new()),
             help: help.to_owned(),
@@ -124,7 +133,7 @@ impl Field {
     pub(super) fn priority() -> Field {
         let of = Type::Whole(0, PRIORITY_MAX);
         let help = "Priority; lower is tried first";
-        Field::new("priority", "Priority", of, help).default(Value::Whole(PRIORITY))
+        Field::new("priority", of, help).default(Value::Whole(PRIORITY))
     }
 
     /// Free text of up to 256 bytes, in lists where a row has one.
@@ -133,20 +142,20 @@ impl Field {
         Field {
             screen: Screen::IfAny,
             lines: true,
-            ..Field::new("description", "Description", of, "Description")
+            ..Field::new("description", of, "Description")
         }
     }
 
     /// The start of the time in which the record counts, inclusive.
     pub(super) fn from(help: &str) -> Field {
-        Field::new("from", "From", Type::Time, help)
+        Field::new("from", Type::Time, help)
             .column("from_at")
             .absent("always")
     }
 
     /// The end of the time in which the record counts, exclusive.
     pub(super) fn until(help: &str) -> Field {
-        let own = Field::new("until", "Until", Type::Time, help).column("until_at");
+        let own = Field::new("until", Type::Time, help).column("until_at");
         Field {
             alias: Some("to"),
             ..own.absent("no end")
@@ -170,6 +179,12 @@ impl Field {
     pub(super) fn absent(self, meaning: &str) -> Field {
         let need = Need::Optional(meaning.to_owned());
         Field { need, ..self }
+    }
+
+    /// With a label other than its name.
+    pub(super) fn label(self, label: &str) -> Field {
+        let label = label.to_owned();
+        Field { label, ..self }
     }
 
     pub(super) fn option(self, option: &'static str) -> Field {

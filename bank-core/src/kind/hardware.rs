@@ -37,29 +37,19 @@ fn nodes(kind: Kind) -> Kind {
     let machine = Type::Reference("machine".into());
     kind.with(Field::priority())
         .with(
-            Field::new(
-                "name",
-                "Name",
-                Type::Text(256),
-                "Name of the processor type",
-            )
-            .required()
-            .positional(),
+            Field::new("name", Type::Text(256), "Name of the processor type")
+                .required()
+                .positional(),
         )
         .with(
-            Field::new("machine", "Machine", machine, "Machine of the nodes")
+            Field::new("machine", machine, "Machine of the nodes")
                 .absent("any")
                 .letter('m'),
         )
         .with(
-            Field::new(
-                "hosts",
-                "Hosts",
-                Type::Texts(HOSTS_MAX, NAME_BYTES_MAX),
-                HOSTS,
-            )
-            .absent("all hosts")
-            .option("host"),
+            Field::new("hosts", Type::Texts(HOSTS_MAX, NAME_BYTES_MAX), HOSTS)
+                .absent("all hosts")
+                .option("host"),
         )
 }
 
@@ -68,22 +58,12 @@ fn capacity(kind: Kind) -> Kind {
     let size = Type::Whole(1, NODES_MAX);
     let factor = Type::Decimal(9, 1, FACTOR_MAX);
     kind.with(
-        Field::new("factor", "Factor", factor, "Weight of a processor-hour")
+        Field::new("factor", factor, "Weight of a processor-hour")
             .default(Value::Whole(FACTOR_ONE)),
     )
-    .with(
-        Field::new(
-            "processors",
-            "Processors",
-            size.clone(),
-            "Processors per node",
-        )
-        .required(),
-    )
-    .with(Field::new("nodes", "Nodes", size, "Number of nodes").required())
-    .with(
-        Field::new("counts", "Counts", Type::Flag, "Count as capacity").default(Value::Flag(true)),
-    )
+    .with(Field::new("processors", size.clone(), "Processors per node").required())
+    .with(Field::new("nodes", size, "Number of nodes").required())
+    .with(Field::new("counts", Type::Flag, "Count as capacity").default(Value::Flag(true)))
     .with(Field::from("Start of use, inclusive"))
     .with(Field::until("End of use, exclusive"))
     .with(Field::description())

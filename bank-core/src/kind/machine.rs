@@ -68,25 +68,21 @@ fn scheduler(kind: Kind) -> Kind {
     let mode = "Mode; that of a project takes precedence";
     let interval = "Interval of charges to a running job: seconds, HH:MM:SS, minute, hour, day";
     let fallback = "Account that pays if the project's account cannot";
-    kind.with(Field::new("active", "Active", Type::Flag, active).default(Value::Flag(true)))
+    kind.with(Field::new("active", Type::Flag, active).default(Value::Flag(true)))
         .with(
-            Field::new("mode", "Mode", modes, mode)
+            Field::new("mode", modes, mode)
                 .default(Value::Text(DEFAULT.to_owned()))
                 .nullable(),
         )
         .with(
-            Field::new(
-                "flush_interval_s",
-                "Flush s",
-                Type::Duration(1, FLUSH_MAX),
-                interval,
-            )
-            .default(Value::Whole(FLUSH_INTERVAL.0))
-            .option("flush-interval")
-            .secondary(),
+            Field::new("flush_interval_s", Type::Duration(1, FLUSH_MAX), interval)
+                .label("Flush s")
+                .default(Value::Whole(FLUSH_INTERVAL.0))
+                .option("flush-interval")
+                .secondary(),
         )
         .with(
-            Field::new("fallback", "Fallback", Type::Text(256), fallback)
+            Field::new("fallback", Type::Text(256), fallback)
                 .absent("none")
                 .nullable()
                 .payer()
@@ -99,7 +95,6 @@ fn scheduler(kind: Kind) -> Kind {
         .with(
             Field::new(
                 "architecture",
-                "Architecture",
                 Type::Text(256),
                 "Architecture of the processors",
             )
@@ -109,16 +104,11 @@ fn scheduler(kind: Kind) -> Kind {
             .if_any(),
         )
         .with(
-            Field::new(
-                "operating_system",
-                "Operating system",
-                Type::Text(256),
-                "Operating system",
-            )
-            .option("opsys")
-            .alias("operating-system")
-            .secondary()
-            .if_any(),
+            Field::new("operating_system", Type::Text(256), "Operating system")
+                .option("opsys")
+                .alias("operating-system")
+                .secondary()
+                .if_any(),
         )
 }
 
@@ -128,7 +118,7 @@ fn charging(kind: Kind) -> Kind {
     let source = "Source of the usage that is charged: nami, gold or an import source";
     let qos = "Quality of service that sets the price on the fallback account";
     kind.with(
-        Field::new("source", "Source", Type::Text(256), source)
+        Field::new("source", Type::Text(256), source)
             .absent("the first that reports")
             .nullable()
             .rule(name)
@@ -138,7 +128,6 @@ fn charging(kind: Kind) -> Kind {
     .with(
         Field::new(
             "charge_policy",
-            "Charge policy",
             policies,
             "Charge policy for finished usage",
         )
@@ -147,7 +136,8 @@ fn charging(kind: Kind) -> Kind {
         .if_any(),
     )
     .with(
-        Field::new("fallback_qos", "Fallback QOS", Type::Text(256), qos)
+        Field::new("fallback_qos", Type::Text(256), qos)
+            .label("Fallback QOS")
             .absent("that of the job")
             .nullable()
             .rule(name)
@@ -164,46 +154,38 @@ fn usage_records(kind: Kind) -> Kind {
     let payer = "Project or account that pays for reservations without project and user";
     let test = "Test scheduler: all its usage runs in mode track";
     kind.with(
-        Field::new("fqdn", "Domain name", Type::Text(256), fqdn)
+        Field::new("fqdn", Type::Text(256), fqdn)
+            .label("Domain name")
             .rule(domain_name)
             .secondary()
             .if_any(),
     )
     .with(
-        Field::new(
-            "reservation_account",
-            "Reservations",
-            Type::Text(256),
-            payer,
-        )
-        .absent("none")
-        .nullable()
-        .payer()
-        .rule(super::payer)
-        .secondary()
-        .if_any(),
+        Field::new("reservation_account", Type::Text(256), payer)
+            .label("Reservations")
+            .absent("none")
+            .nullable()
+            .payer()
+            .rule(super::payer)
+            .secondary()
+            .if_any(),
     )
     .with(
-        Field::new("test", "Test", Type::Flag, test)
+        Field::new("test", Type::Flag, test)
             .default(Value::Flag(false))
             .if_any(),
     )
     .with(
-        Field::new(
-            "charge_duration",
-            "ChargeDuration",
-            durations,
-            "Meaning of ChargeDuration",
-        )
-        .default(Value::Text(DEFAULT.to_owned()))
-        .nullable()
-        .secondary()
-        .if_any(),
+        Field::new("charge_duration", durations, "Meaning of ChargeDuration")
+            .label("ChargeDuration")
+            .default(Value::Text(DEFAULT.to_owned()))
+            .nullable()
+            .secondary()
+            .if_any(),
     )
     .with(
         Field::new(
             "reservation_charge",
-            "Reservation charge",
             choice(RESERVATION_CHARGES.map(|(_, word)| word)),
             "Time in documents about reservations: idle only, or all as reported",
         )

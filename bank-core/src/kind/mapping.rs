@@ -32,7 +32,6 @@ pub(super) fn kind() -> Kind {
         .with(
             Field::new(
                 "when",
-                "When",
                 Type::Texts(CONDITIONS_MAX, CONDITION_BYTES_MAX),
                 when,
             )
@@ -42,14 +41,14 @@ pub(super) fn kind() -> Kind {
             .rule(condition),
         )
         .with(
-            Field::new("project", "Project", Type::Text(256), project)
+            Field::new("project", Type::Text(256), project)
                 .absent("none")
                 .nullable()
                 .letter('A')
                 .rule(project_template),
         )
         .with(
-            Field::new("user", "User", Type::Text(256), "User for the usage")
+            Field::new("user", Type::Text(256), "User for the usage")
                 .absent("none")
                 .nullable()
                 .letter('u')
@@ -57,15 +56,11 @@ pub(super) fn kind() -> Kind {
         )
         .with(Field::description())
         .with(
-            Field::new(
-                "pi",
-                "PI",
-                Type::Text(256),
-                "Principal investigator of the usage",
-            )
-            .absent("none")
-            .nullable()
-            .rule(pi_template),
+            Field::new("pi", Type::Text(256), "Principal investigator of the usage")
+                .label("PI")
+                .absent("none")
+                .nullable()
+                .rule(pi_template),
         )
 }
 
@@ -134,10 +129,7 @@ fn check(own: &Record, objects: &dyn Objects) -> Result<(), Refusal> {
         known.key != own.key && same("when") && gives.into_iter().all(same)
     };
     match objects.records().all("mapping").find(is_same) {
-        Some(known) => Err(Refusal::AlreadyExists {
-            kind: "mapping".into(),
-            name: known.key.to_string(),
-        }),
+        Some(known) => Err(Refusal::already_exists("mapping", known.key.to_string())),
         None => Ok(()),
     }
 }

@@ -43,41 +43,38 @@ fn reached(kind: Kind) -> Kind {
     let away = "What happens to a reserve while the partner cannot be reached";
     let timeout = "Longest wait for an answer, in milliseconds";
     let open = "Project that the partner may charge, with those below it";
-    kind.with(Field::new("active", "Active", Type::Flag, active).default(Value::Flag(true)))
+    kind.with(Field::new("active", Type::Flag, active).default(Value::Flag(true)))
         .with(
-            Field::new("account", "Account", Type::Text(256), account)
+            Field::new("account", Type::Text(256), account)
                 .absent("none of its projects may run here")
                 .once()
                 .rule(owing),
         )
         .with(
-            Field::new("url", "Address", Type::Text(256), url)
+            Field::new("url", Type::Text(256), url)
+                .label("Address")
                 .absent("it cannot be reached")
                 .rule(address),
         )
         .with(
-            Field::new("signing_key", "Key", Type::Text(64), key)
+            Field::new("signing_key", Type::Text(64), key)
+                .label("Key")
                 .absent("it cannot be reached")
                 .option("signing-key")
                 .secondary(),
         )
         .with(
-            Field::new("away", "Away", choice(["refuse", "accept"]), away)
+            Field::new("away", choice(["refuse", "accept"]), away)
                 .default(Value::Text("refuse".to_owned())),
         )
         .with(
-            Field::new(
-                "timeout_ms",
-                "Timeout ms",
-                Type::Whole(TIMEOUT.0, TIMEOUT.1),
-                timeout,
-            )
-            .default(Value::Whole(TIMEOUT_MS))
-            .option("timeout")
-            .secondary(),
+            Field::new("timeout_ms", Type::Whole(TIMEOUT.0, TIMEOUT.1), timeout)
+                .default(Value::Whole(TIMEOUT_MS))
+                .option("timeout")
+                .secondary(),
         )
         .with(
-            Field::new("projects", "Projects", projects, open)
+            Field::new("projects", projects, open)
                 .absent("all")
                 .option("project")
                 .letter('A'),

@@ -71,7 +71,6 @@ fn with_fields(kind: Kind) -> Kind {
     kind.with(
         Field::new(
             "parent",
-            "Parent",
             Type::Reference("project".into()),
             "Parent project",
         )
@@ -79,9 +78,9 @@ fn with_fields(kind: Kind) -> Kind {
         .numbered()
         .secondary(),
     )
-    .with(Field::new("active", "Active", Type::Flag, active).default(Value::Flag(true)))
+    .with(Field::new("active", Type::Flag, active).default(Value::Flag(true)))
     .with(
-        Field::new("mode", "Mode", modes, mode)
+        Field::new("mode", modes, mode)
             .default(Value::Text(DEFAULT.to_owned()))
             .nullable(),
     )
@@ -94,7 +93,6 @@ fn with_fields(kind: Kind) -> Kind {
     .with(
         Field::new(
             "machines",
-            "Machines",
             Type::References("machine".into(), MACHINES_MAX),
             machines,
         )
@@ -112,13 +110,13 @@ fn with_fields(kind: Kind) -> Kind {
 fn arguments() -> Vec<Field> {
     let members = Type::References("user".into(), MEMBERS_MAX);
     vec![
-        Field::new("members", "Users", members, "Member; the user must exist")
+        Field::new("members", members, "Member; the user must exist")
+            .label("Users")
             .absent("none")
             .commas()
             .alias("users"),
         Field::new(
             "no_account",
-            "No account",
             Type::Flag,
             "Create no account of the same name",
         )
@@ -131,23 +129,17 @@ fn derived() -> Vec<Field> {
     vec![
         Field::new(
             "accounts",
-            "Accounts",
             names("account"),
             "Accounts whose project list names the project",
         )
         .secondary(),
-        Field::new(
-            "members",
-            "Users",
-            names("member"),
-            "Members with their roles",
-        ),
+        Field::new("members", names("member"), "Members with their roles").label("Users"),
     ]
 }
 
 /// The organization that lists of accounts name.
 pub(super) fn organization(help: &str) -> Field {
-    Field::new("organization", "Organization", Type::Text(256), help)
+    Field::new("organization", Type::Text(256), help)
         .absent("none")
         .rule(|text, _| {
             check_listed_name(text)?;
@@ -201,11 +193,7 @@ fn removable(own: &Record, objects: &dyn Objects) -> Result<(), Refusal> {
             machine.map(|machine| format!("{machine} for its reservations"))
         });
     match by {
-        Some(by) => Err(Refusal::InUse {
-            name: name.to_owned(),
-            by,
-            field: None,
-        }),
+        Some(by) => Err(Refusal::in_use(name, by)),
         None => Ok(()),
     }
 }

@@ -163,7 +163,6 @@ pub(super) fn kind() -> Kind {
     own.with(
         Field::new(
             "fields",
-            "Fields",
             Type::Texts(FIELDS_MAX, NAME_BYTES_MAX),
             "Field, as NAME:TYPE",
         )
@@ -171,18 +170,12 @@ pub(super) fn kind() -> Kind {
         .option("field"),
     )
     .with(
-        Field::new(
-            "keys",
-            "Keys",
-            choice(["number", "name"]),
-            "Keys of its records",
-        )
-        .default(first("number")),
+        Field::new("keys", choice(["number", "name"]), "Keys of its records")
+            .default(first("number")),
     )
     .with(
         Field::new(
             "see",
-            "See",
             choice(Readers::ALL.map(|(_, word)| word)),
             "Who may see records",
         )
@@ -191,7 +184,6 @@ pub(super) fn kind() -> Kind {
     .with(
         Field::new(
             "change",
-            "Change",
             choice(Writers::ALL.map(|(_, word)| word)),
             "Who may change records",
         )
@@ -315,17 +307,13 @@ pub fn read(text: &str) -> Result<Field, &'static str> {
             );
         }
     };
-    let label = name.split('_').collect::<Vec<_>>().join(" ");
-    let mut label = label.chars();
-    let label = label.next().map_or(String::new(), |first| {
-        first.to_uppercase().chain(label).collect()
-    });
     let help = if help.is_empty() { name } else { help };
     Ok(Field {
         name: name.to_owned(),
+        label: super::field::label_of(name),
         need,
         site: true,
-        ..Field::new("", &label, of, help)
+        ..Field::new("", of, help)
     })
 }
 

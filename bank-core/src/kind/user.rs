@@ -25,7 +25,6 @@ pub(super) fn kind() -> Kind {
         of_jobs: true,
         derived: vec![Field::new(
             "projects",
-            "Projects",
             projects,
             "Projects that the user is a member of",
         )],
@@ -55,16 +54,15 @@ pub(super) fn kind() -> Kind {
 
 fn with_fields(kind: Kind) -> Kind {
     let active = "Enable the user; an inactive user gets no quotes and no liens";
-    let text = |name, label, help| Field::new(name, label, Type::Text(256), help).private();
+    let text = |name, help| Field::new(name, Type::Text(256), help).private();
     let default = Type::Reference("project".into());
     let aliases = Type::Texts(ALIASES_MAX, NAME_BYTES_MAX);
-    kind.with(Field::new("active", "Active", Type::Flag, active).default(Value::Flag(true)))
-        .with(text("common_name", "Common name", "Full name"))
-        .with(text("email", "Email", "Mail address"))
+    kind.with(Field::new("active", Type::Flag, active).default(Value::Flag(true)))
+        .with(text("common_name", "Full name"))
+        .with(text("email", "Mail address"))
         .with(
             Field::new(
                 "default_project",
-                "Default project",
                 default,
                 "Project for requests that name none",
             )
@@ -73,11 +71,7 @@ fn with_fields(kind: Kind) -> Kind {
             .secondary(),
         )
         .with(organization("Organization of the user"))
-        .with(
-            text("phone", "Phone", "Telephone number")
-                .secondary()
-                .if_any(),
-        )
+        .with(text("phone", "Telephone number").secondary().if_any())
         .with(Field {
             of: Type::Text(DESCRIPTION_MAX),
             ..Field::description().private()
@@ -85,10 +79,10 @@ fn with_fields(kind: Kind) -> Kind {
         .with(
             Field::new(
                 "aliases",
-                "Other names",
                 aliases,
                 "Another name that sources of usage have for the user",
             )
+            .label("Other names")
             .absent("none")
             .private()
             .column("alias")
@@ -121,11 +115,10 @@ fn check(own: &Record, objects: &dyn Objects) -> Result<(), Refusal> {
     let name = own.name();
     let is_other = |other: &&str| *other != name;
     if let Some(owner) = objects.user_with_alias(name).filter(is_other) {
-        return Err(Refusal::InUse {
-            name: name.to_owned(),
-            by: format!("user {owner} as another name"),
-            field: None,
-        });
+        return Err(Refusal::in_use(
+            name,
+            format!("user {owner} as another name"),
+        ));
     }
     for alias in own.list("aliases") {
         let user = objects.records().named("user", alias).map(Record::name);

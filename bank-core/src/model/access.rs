@@ -24,23 +24,7 @@ pub const MEMBER_ROLES: [(MemberRole, &str); 3] = [
     (MemberRole::Manager, "manager"),
 ];
 
-impl MemberRole {
-    /// Its word.
-    pub fn word(self) -> &'static str {
-        MEMBER_ROLES
-            .iter()
-            .find(|(role, _)| *role == self)
-            .map_or("member", |(_, word)| word)
-    }
-
-    /// From its word.
-    pub fn parse(word: &str) -> Option<MemberRole> {
-        MEMBER_ROLES
-            .iter()
-            .find(|(_, w)| *w == word)
-            .map(|(role, _)| *role)
-    }
-}
+crate::words!(MemberRole, MEMBER_ROLES, "member");
 
 /// A role that a person was given.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,23 +90,7 @@ pub const MONEY_KINDS: [(MoneyKind, &str); 6] = [
     (MoneyKind::CreditLimit, "credit_limit"),
 ];
 
-impl MoneyKind {
-    /// Its word.
-    pub fn word(self) -> &'static str {
-        MONEY_KINDS
-            .iter()
-            .find(|(kind, _)| *kind == self)
-            .map_or("deposit", |(_, word)| word)
-    }
-
-    /// From its word.
-    pub fn parse(word: &str) -> Option<MoneyKind> {
-        MONEY_KINDS
-            .iter()
-            .find(|(_, w)| *w == word)
-            .map(|(kind, _)| *kind)
-    }
-}
+crate::words!(MoneyKind, MONEY_KINDS, "deposit");
 
 /// What a proposal is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -181,23 +149,7 @@ pub const PROPOSAL_STATES: [(ProposalState, &str); 4] = [
     (ProposalState::Withdrawn, "withdrawn"),
 ];
 
-impl ProposalState {
-    /// Its word.
-    pub fn word(self) -> &'static str {
-        PROPOSAL_STATES
-            .iter()
-            .find(|(state, _)| *state == self)
-            .map_or("open", |(_, word)| word)
-    }
-
-    /// From its word.
-    pub fn parse(word: &str) -> Option<ProposalState> {
-        PROPOSAL_STATES
-            .iter()
-            .find(|(_, w)| *w == word)
-            .map(|(state, _)| *state)
-    }
-}
+crate::words!(ProposalState, PROPOSAL_STATES, "open");
 
 /// A request that somebody else has to approve.
 #[derive(Clone, Debug, PartialEq, Eq)]

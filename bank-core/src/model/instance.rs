@@ -19,22 +19,13 @@ pub enum ObjectType {
     Reservation,
 }
 
-impl ObjectType {
-    /// Its word.
-    pub fn word(self) -> &'static str {
-        match self {
-            ObjectType::Job => "job",
-            ObjectType::Reservation => "reservation",
-        }
-    }
+/// Every one with its word.
+const OBJECT_TYPES: [(ObjectType, &str); 2] = [
+    (ObjectType::Job, "job"),
+    (ObjectType::Reservation, "reservation"),
+];
 
-    /// From its word.
-    pub fn parse(word: &str) -> Option<ObjectType> {
-        [ObjectType::Job, ObjectType::Reservation]
-            .into_iter()
-            .find(|t| t.word() == word)
-    }
-}
+crate::words!(ObjectType, OBJECT_TYPES, "job");
 
 /// Which scheduler object: the same key names every reuse of its id.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -65,23 +56,7 @@ pub const CLOSINGS: [(Closing, &str); 3] = [
     (Closing::Expiry, "expiry"),
 ];
 
-impl Closing {
-    /// Its word.
-    pub fn word(self) -> &'static str {
-        CLOSINGS
-            .iter()
-            .find(|(closing, _)| *closing == self)
-            .map_or("end", |(_, word)| word)
-    }
-
-    /// From its word.
-    pub fn parse(word: &str) -> Option<Closing> {
-        CLOSINGS
-            .iter()
-            .find(|(_, w)| *w == word)
-            .map(|(closing, _)| *closing)
-    }
-}
+crate::words!(Closing, CLOSINGS, "end");
 
 /// The scheduler's facts about an object, kept with the instance.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -264,23 +239,7 @@ pub const LIEN_STATES: [(LienState, &str); 5] = [
     (LienState::Expired, "expired"),
 ];
 
-impl LienState {
-    /// Its word.
-    pub fn word(self) -> &'static str {
-        LIEN_STATES
-            .iter()
-            .find(|(state, _)| *state == self)
-            .map_or("open", |(_, word)| word)
-    }
-
-    /// From its word.
-    pub fn parse(word: &str) -> Option<LienState> {
-        LIEN_STATES
-            .iter()
-            .find(|(_, w)| *w == word)
-            .map(|(state, _)| *state)
-    }
-}
+crate::words!(LienState, LIEN_STATES, "open");
 
 /// Money held for an instance (decisions.md 12).
 #[derive(Clone, Debug, PartialEq, Eq)]

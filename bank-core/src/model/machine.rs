@@ -70,13 +70,7 @@ pub const RESERVATION_CHARGES: [(ReservationCharge, &str); 2] = [
     (ReservationCharge::Reported, "reported"),
 ];
 
-impl ReservationCharge {
-    /// From its word.
-    pub fn parse(word: &str) -> Option<ReservationCharge> {
-        let found = RESERVATION_CHARGES.iter().find(|(_, w)| *w == word);
-        found.map(|(known, _)| *known)
-    }
-}
+crate::words!(ReservationCharge, RESERVATION_CHARGES, "idle");
 
 /// The meaning of a document's `ChargeDuration` (nami.md 3.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -94,16 +88,4 @@ pub const CHARGE_DURATIONS: [(ChargeDuration, &str); 2] = [
     (ChargeDuration::Cumulative, "cumulative"),
 ];
 
-impl ChargeDuration {
-    /// Its word.
-    pub fn word(self) -> &'static str {
-        let found = CHARGE_DURATIONS.iter().find(|(known, _)| *known == self);
-        found.map_or("incremental", |(_, word)| word)
-    }
-
-    /// From its word.
-    pub fn parse(word: &str) -> Option<ChargeDuration> {
-        let found = CHARGE_DURATIONS.iter().find(|(_, w)| *w == word);
-        found.map(|(known, _)| *known)
-    }
-}
+crate::words!(ChargeDuration, CHARGE_DURATIONS, "incremental");

@@ -69,10 +69,10 @@ pub fn verdict(policy: ChargePolicy, job: &Finished<'_>) -> Result<Verdict, Refu
     let ended = job.figures.ended;
     match ended {
         Ended::Running => {
-            return Err(Refusal::BadValue {
-                field: "state",
-                expected: "the end state of a finished job",
-            });
+            return Err(Refusal::bad_value(
+                "state",
+                "the end state of a finished job",
+            ));
         }
         Ended::Rejected => return Ok(Verdict::Unused("rejected")),
         Ended::Waiting => return Ok(Verdict::Unused("never_started")),

@@ -27,10 +27,7 @@ pub(super) fn decide(
         Command::SetAccount(set) => account::set(set, view, ctx)?,
         Command::RemoveAccount(name) => account::remove(name, view, ctx)?,
         _ => {
-            return Err(Refusal::BadValue {
-                field: "command",
-                expected: "an administrative one",
-            });
+            return Err(Refusal::bad_value("command", "an administrative one"));
         }
     };
     let mut postings = Postings::new(view);
@@ -72,11 +69,10 @@ pub(super) fn no_open_jobs(name: &str, view: &View) -> Result<(), Refusal> {
     if view.open_instances == 0 {
         return Ok(());
     }
-    Err(Refusal::InUse {
-        name: name.to_owned(),
-        by: format!("{} open jobs", view.open_instances),
-        field: None,
-    })
+    Err(Refusal::in_use(
+        name,
+        format!("{} open jobs", view.open_instances),
+    ))
 }
 
 /// A fallback must be an account that is there, and not the account itself. That no chain grows
@@ -84,10 +80,7 @@ pub(super) fn no_open_jobs(name: &str, view: &View) -> Result<(), Refusal> {
 fn check_fallback(owner: Option<&Account>, value: &str, ctx: &Context<'_>) -> Result<(), Refusal> {
     let name = match (value.strip_prefix('+'), owner) {
         (Some(""), _) => {
-            return Err(Refusal::BadValue {
-                field: "fallback",
-                expected: "an account or +suffix",
-            });
+            return Err(Refusal::bad_value("fallback", "an account or +suffix"));
         }
         (Some(_), None) => return Ok(()),
         (Some(suffix), Some(owner)) => format!("{}{suffix}", owner.name),

@@ -27,10 +27,7 @@ pub(super) fn decide(
 /// however often the figures are checked.
 fn turn(events: &[Event], view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
     if events.len() > CHANGES_MAX {
-        return Err(Refusal::BadValue {
-            field: "attention",
-            expected: "at most 256 changes",
-        });
+        return Err(Refusal::bad_value("attention", "at most 256 changes"));
     }
     let mut postings = Postings::new(view);
     let mut open = view.attention.clone();
@@ -67,10 +64,7 @@ fn acknowledge(ack: &Ack, view: &View, ctx: &Context<'_>) -> Result<Effects, Ref
     let open = view.attention.iter().find(|open| open.tx == ack.tx);
     let open = open.ok_or_else(|| Refusal::not_found("attention", &number()))?;
     if open.acked.is_some() {
-        return Err(Refusal::AlreadyExists {
-            kind: "acknowledgement".into(),
-            name: number(),
-        });
+        return Err(Refusal::already_exists("acknowledgement", number()));
     }
     check_text(&ack.note, "note")?;
     let event = Event {

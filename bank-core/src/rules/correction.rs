@@ -19,7 +19,7 @@ use crate::effects::{Delta, Effects, EntryKind, RecordEvent, UsageRow};
 use crate::ids::AllocationId;
 use crate::model::{Allocation, Instance, Phase};
 use crate::postings::{About, Postings};
-use crate::refusal::{Refusal, short};
+use crate::refusal::Refusal;
 use crate::rules::instance::in_scope;
 use crate::terms::Added;
 use crate::time::Seconds;
@@ -96,10 +96,7 @@ fn one_instance<'a>(
     let seen = |i: &&Instance| ctx.scope.has_machine(&i.key.machine) && in_scope(i, ctx).is_ok();
     let found: Vec<&Instance> = view.instances.iter().filter(seen).collect();
     match found.as_slice() {
-        [] if !ctx.scope.projects.is_empty() => Err(Refusal::OutOfScope {
-            kind: "job",
-            name: short(object_id),
-        }),
+        [] if !ctx.scope.projects.is_empty() => Err(Refusal::out_of_scope("job", object_id)),
         [] => Err(Refusal::not_found("job", object_id)),
         [only] => Ok(only),
         several => {

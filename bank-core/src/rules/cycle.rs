@@ -21,10 +21,7 @@ pub(super) fn add(add: &AddCycle, view: &View, ctx: &Context<'_>) -> Result<Effe
     check_name(&add.name)?;
     let known = ctx.directory.any_cycle_named(&add.name);
     if known.is_some_and(|c| !c.deleted) {
-        return Err(Refusal::AlreadyExists {
-            kind: "cycle".into(),
-            name: add.name.clone(),
-        });
+        return Err(Refusal::already_exists("cycle", &add.name));
     }
     let account = select::account_by_name(ctx.directory, &add.account)?;
     of_people(account)?;
@@ -211,10 +208,7 @@ fn per_cent(share: i64) -> Result<i64, Refusal> {
     if (0..=100).contains(&share) {
         Ok(share)
     } else {
-        Err(Refusal::BadValue {
-            field: "rollover",
-            expected: "0% to 100%",
-        })
+        Err(Refusal::bad_value("rollover", "0% to 100%"))
     }
 }
 

@@ -137,11 +137,8 @@ impl<'a> Enforcement<'a> {
             covering(&mut there, &allocations, past.end);
         }
         let parts = lay(&there, who, &allocations, past.cost.0.into());
-        let parts = parts.map_err(|available| Refusal::InsufficientFunds {
-            needed: past.cost,
-            available: Amount::clamped(available),
-            whose: whose.to_owned(),
-        })?;
+        let parts =
+            parts.map_err(|available| Refusal::insufficient_funds(past.cost, available, whose))?;
         for (allocation, part) in parts {
             self.add(allocation, part.saturating_neg());
         }

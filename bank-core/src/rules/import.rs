@@ -231,10 +231,10 @@ impl<'a> Taking<'a> {
     ) -> Result<Result<(Worth, Option<Before>), Fate>, Refusal> {
         let before = self.before(record);
         let Ok(before) = before else {
-            return Err(Refusal::AlreadyExists {
-                kind: "charge of the job".into(),
-                name: record.report.request.object_id.clone(),
-            });
+            return Err(Refusal::already_exists(
+                "charge of the job",
+                &record.report.request.object_id,
+            ));
         };
         if before.as_ref().is_some_and(|before| before.is_same) {
             return Ok(Err(Fate::Took(Became::Duplicate)));

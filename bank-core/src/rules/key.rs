@@ -36,10 +36,7 @@ pub(super) fn check_new(key: &Key, ctx: &Context<'_>) -> Result<(), Refusal> {
             (true, false) => "token",
             (true, true) => "removed token",
         };
-        return Err(Refusal::AlreadyExists {
-            kind: kind.into(),
-            name: key.id.clone(),
-        });
+        return Err(Refusal::already_exists(kind, &key.id));
     }
     check(key, ctx)
 }

@@ -345,11 +345,7 @@ impl Placing {
                     Ok(Portion { allocation, amount })
                 })
                 .collect(),
-            Err(available) => Err(Refusal::InsufficientFunds {
-                needed: self.cost,
-                available: Amount::clamped(available),
-                whose: whose.to_owned(),
-            }),
+            Err(available) => Err(Refusal::insufficient_funds(self.cost, available, whose)),
         }
     }
 

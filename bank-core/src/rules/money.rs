@@ -202,11 +202,7 @@ pub(super) fn of_people(account: &Account) -> Result<(), Refusal> {
     if account.name != UNBILLED {
         return Ok(());
     }
-    Err(Refusal::InUse {
-        name: account.name.clone(),
-        by: "the bank itself".to_owned(),
-        field: None,
-    })
+    Err(Refusal::in_use(&account.name, "the bank itself"))
 }
 
 /// The figures of an account as the postings leave it.
@@ -277,11 +273,11 @@ pub(super) fn withdraw(
     let (parts, remaining) = in_order(funds, withdraw.amount)?;
     if remaining > 0 {
         let available = sources.iter().map(free).sum();
-        return Err(Refusal::InsufficientFunds {
-            needed: withdraw.amount,
-            available: Amount::clamped(available),
-            whose: account.name.clone(),
-        });
+        return Err(Refusal::insufficient_funds(
+            withdraw.amount,
+            available,
+            &account.name,
+        ));
     }
     let mut postings = Postings::new(view);
     let tx = postings.begin("withdraw", ctx.now);

@@ -92,10 +92,10 @@ pub(super) fn effective(
 ) -> Result<Timestamp, Refusal> {
     let Some(at) = at else { return Ok(ctx.now) };
     if at > ctx.now {
-        return Err(Refusal::BadValue {
-            field: "effective",
-            expected: "a time that is not later than now",
-        });
+        return Err(Refusal::bad_value(
+            "effective",
+            "a time that is not later than now",
+        ));
     }
     match view.closed {
         Some(closed) if at < closed.end => Err(Refusal::PeriodClosed { until: closed.end }),

@@ -41,10 +41,7 @@ pub(super) fn quote(
     }
     check_usage(&request.usage, &ctx.directory.attributes)?;
     if !(1..=USES_MAX).contains(&request.uses) {
-        return Err(Refusal::BadValue {
-            field: "uses",
-            expected: "1 to 1000",
-        });
+        return Err(Refusal::bad_value("uses", "1 to 1000"));
     }
     let lenient = select::find(ctx.directory, &request.whose);
     let mode = ctx.directory.mode(lenient.project, lenient.machine);
@@ -162,11 +159,11 @@ fn may_pay(
         }
     }
     if short && !request.cost_only && mode != Mode::Fast {
-        return Err(Refusal::InsufficientFunds {
-            needed: cost,
-            available: Amount::clamped(available),
-            whose: payer.project_name,
-        });
+        return Err(Refusal::insufficient_funds(
+            cost,
+            available,
+            payer.project_name,
+        ));
     }
     Ok(covered)
 }

@@ -52,16 +52,13 @@ pub(super) fn set(set: &SetRate, view: &View, ctx: &Context<'_>) -> Result<Effec
     let is_first = ctx.directory.rates.is_empty();
     let from = set.from.unwrap_or(ctx.now);
     if from < ctx.now && !is_first {
-        return Err(Refusal::BadValue {
-            field: "from",
-            expected: "now or later",
-        });
+        return Err(Refusal::bad_value("from", "now or later"));
     }
     if ctx.directory.rates_at(ctx.now).len() >= RATES_MAX {
-        return Err(Refusal::BadValue {
-            field: "rate",
-            expected: "at most 1000 in force or to come",
-        });
+        return Err(Refusal::bad_value(
+            "rate",
+            "at most 1000 in force or to come",
+        ));
     }
     let from = if is_first && set.from.is_some() {
         from

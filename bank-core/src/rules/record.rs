@@ -144,10 +144,7 @@ fn add(
         }
     };
     if records.get(&kind.word, &key).is_some() {
-        return Err(Refusal::AlreadyExists {
-            kind: kind.word.clone().into(),
-            name: key.to_string(),
-        });
+        return Err(Refusal::already_exists(kind.word.clone(), key.to_string()));
     }
     has_room(kind, ctx)?;
     let known = records.ever(&kind.word, &key);
@@ -266,11 +263,7 @@ fn removed(
             "messages or open jobs of both banks; `bank {word} set {name} --active false` switches it off"
         );
         let name = name.to_owned();
-        return Err(Refusal::InUse {
-            name,
-            by,
-            field: None,
-        });
+        return Err(Refusal::in_use(name, by));
     }
     let mut gone = record.clone();
     gone.deleted = true;
@@ -305,18 +298,13 @@ pub(super) fn restored(
     let Some(before) = there else {
         let gone = removed(kind, after, view, ctx)?;
         if let Some(project) = beside::projects_without(&gone, all, ctx).first() {
-            return Err(Refusal::InUse {
-                name: gone.key.to_string(),
-                by: format!("project {}", project.key),
-                field: None,
-            });
+            return Err(Refusal::in_use(
+                gone.key.to_string(),
+                format!("project {}", project.key),
+            ));
         }
         if !beside::memberships(&gone, ctx).is_empty() {
-            return Err(Refusal::InUse {
-                name: gone.key.to_string(),
-                by: "its memberships".to_owned(),
-                field: None,
-            });
+            return Err(Refusal::in_use(gone.key.to_string(), "its memberships"));
         }
         return Ok(Some(past.before.clone().unwrap_or(gone)));
     };

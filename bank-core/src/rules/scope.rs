@@ -89,10 +89,7 @@ fn project(name: &str, ctx: &Context<'_>) -> Result<(), Refusal> {
     if ctx.may_touch(id, name) {
         return Ok(());
     }
-    Err(Refusal::OutOfScope {
-        kind: "project",
-        name: short(name),
-    })
+    Err(Refusal::out_of_scope("project", name))
 }
 
 /// A user is in the scope of single projects as a member of one of them, or where one of them pays by
@@ -112,10 +109,7 @@ fn user(name: &str, ctx: &Context<'_>) -> Result<(), Refusal> {
     if found.is_some_and(|found| person == Some(name) || is_seen(found)) {
         return Ok(());
     }
-    Err(Refusal::OutOfScope {
-        kind: "user",
-        name: short(name),
-    })
+    Err(Refusal::out_of_scope("user", name))
 }
 
 /// A project that is in the scope of single projects by one above it stays below that one.
@@ -182,10 +176,7 @@ fn spread(deposit: &Deposit, ctx: &Context<'_>) -> Result<(), Refusal> {
 
 /// The same of an account that is there and of one that is not: only the name as given.
 fn not_account(name: &str) -> Refusal {
-    Refusal::OutOfScope {
-        kind: "account",
-        name: short(name),
-    }
+    Refusal::out_of_scope("account", name)
 }
 
 fn account(name: &str, ctx: &Context<'_>) -> Result<(), Refusal> {

@@ -40,10 +40,10 @@ pub(crate) fn narrowed(
     let refused = |refusal: &Refusal| Failure::refused(refusal, &directory.bank);
     let scope = if name.is_empty() || caller.user.as_ref() == Some(&name) {
         of_oneself(&caller).ok_or_else(|| {
-            refused(&Refusal::BadValue {
-                field: "view_as",
-                expected: "the name of a user: the caller is no person",
-            })
+            refused(&Refusal::bad_value(
+                "view_as",
+                "the name of a user: the caller is no person",
+            ))
         })?
     } else {
         let right = Right::SeeAccess.demand(caller.roles);

@@ -70,12 +70,8 @@ impl Reader for Auditor {
         for (record, number) in records.into_iter().zip(1..) {
             let raw = record.get();
             let read = Object::parse(raw).ok_or_else(|| "a record that is no object".to_owned());
-            let found = match read.and_then(|record| judged(&record, self.memory_unit)) {
-                Ok(Ok(job)) => Found::Jobs(vec![job]),
-                Ok(Err(label)) => Found::Skipped(label),
-                Err(why) => Found::Malformed(why),
-            };
-            sink(Record::new(number, raw.as_bytes(), found))?;
+            let judged = read.and_then(|record| judged(&record, self.memory_unit));
+            sink(Record::new(number, raw.as_bytes(), Found::of(judged)))?;
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead};
 
 use super::job::{Found, Job, Label, RAW_MAX, Record, State};
-use super::lines::{Line, Lines};
+use super::lines::{Line, Lines, each_line};
 use super::number::Number;
 use super::repair::{REPAIRED, span};
 use super::text::known;
@@ -77,12 +77,7 @@ impl Ad {
         if self.values.is_empty() {
             return Ok(());
         }
-        let found = match self.judged() {
-            Ok(Ok(job)) => Found::Jobs(vec![job]),
-            Ok(Err(label)) => Found::Skipped(label),
-            Err(why) => Found::Malformed(why),
-        };
-        sink(Record::new(self.line, &self.raw, found))
+        sink(Record::new(self.line, &self.raw, Found::of(self.judged())))
     }
 
     /// The job, or why nothing is charged for it; in the order of the tests of `data/LAYOUT.md`.
@@ -218,19 +213,7 @@ pub(super) struct Apel;
 
 impl Reader for Apel {
     fn file(&mut self, _: &str, input: &mut dyn BufRead, sink: &mut Sink<'_>) -> io::Result<()> {
-        let mut lines = Lines::new(input);
-        while let Some(line) = lines.next_line()? {
-            if line.is_blank() {
-                continue;
-            }
-            let found = match piped(&line.text()) {
-                Ok(Ok(job)) => Found::Jobs(vec![job]),
-                Ok(Err(label)) => Found::Skipped(label),
-                Err(why) => Found::Malformed(why),
-            };
-            sink(Record::new(line.number, line.bytes, found))?;
-        }
-        Ok(())
+        each_line(input, sink, |line| Some(Found::of(piped(&line.text()))))
     }
 }
 

@@ -62,6 +62,17 @@ pub struct Counted {
     pub queued: u64,
 }
 
+impl Found {
+    /// Of one job, or the reason why nothing is charged for it, or what is wrong with the record.
+    pub(crate) fn of(judged: Result<Result<Job, Label>, String>) -> Self {
+        match judged {
+            Ok(Ok(job)) => Self::Jobs(vec![job]),
+            Ok(Err(label)) => Self::Skipped(label),
+            Err(why) => Self::Malformed(why),
+        }
+    }
+}
+
 impl Record {
     /// A record of one line.
     pub fn new(line: u64, raw: &[u8], found: Found) -> Self {

@@ -27,13 +27,9 @@ impl Reader for Kubernetes {
         let pods = Object::parse(&text).and_then(|list| list.list("items"));
         let pods = pods.ok_or_else(|| not_of_the_format("no JSON object with a list \"items\""))?;
         for (pod, number) in pods.into_iter().zip(1..) {
-            let judged =
-                Object::parse(pod.get()).ok_or_else(|| "a pod that is no object".to_owned());
-            let found = match judged.and_then(|pod| judge(&pod)) {
-                Ok(Ok(job)) => Found::Jobs(vec![job]),
-                Ok(Err(label)) => Found::Skipped(label),
-                Err(why) => Found::Malformed(why),
-            };
+            let read = Object::parse(pod.get());
+            let read = read.ok_or_else(|| "a pod that is no object".to_owned());
+            let found = Found::of(read.and_then(|pod| judge(&pod)));
             sink(Record::new(number, pod.get().as_bytes(), found))?;
         }
         Ok(())

@@ -3,6 +3,9 @@
 use std::borrow::Cow;
 use std::io::{self, BufRead, Read};
 
+use super::Sink;
+use super::job::{Found, Record};
+
 /// Maximum length of a line, in bytes; longer lines count as unreadable.
 pub const LINE_MAX: usize = 1 << 20;
 
@@ -98,6 +101,23 @@ fn skip_line(input: &mut dyn BufRead) -> io::Result<()> {
             return Ok(());
         }
     }
+}
+
+/// Gives a record for every line that is not blank and that `found` makes one of.
+pub(crate) fn each_line(
+    input: &mut dyn BufRead,
+    sink: &mut Sink<'_>,
+    mut found: impl FnMut(&Line<'_>) -> Option<Found>,
+) -> io::Result<()> {
+    let mut lines = Lines::new(input);
+    while let Some(line) = lines.next_line()? {
+        if !line.is_blank()
+            && let Some(found) = found(&line)
+        {
+            sink(Record::new(line.number, line.bytes, found))?;
+        }
+    }
+    Ok(())
 }
 
 /// A whole document.

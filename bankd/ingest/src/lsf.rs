@@ -52,12 +52,7 @@ impl Reader for Lsf {
 
 fn read(record: &Record) -> Record {
     let text = String::from_utf8_lossy(&record.raw);
-    let found = match judged(&text) {
-        Ok(Ok(job)) => Found::Jobs(vec![job]),
-        Ok(Err(label)) => Found::Skipped(label),
-        Err(why) => Found::Malformed(why),
-    };
-    Record::new(record.line, &record.raw, found)
+    Record::new(record.line, &record.raw, Found::of(judged(&text)))
 }
 
 /// The job, or why nothing is charged for it; in the order of the tests of `data/LAYOUT.md`.

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead};
 
-use super::job::{Found, Job, Label, Record, State};
-use super::lines::{Line, Lines};
+use super::job::{Found, Job, Label, State};
+use super::lines::each_line;
 use super::number::Number;
 use super::repair::{REPAIRED, Span, span};
 use super::text::{clock, known};
@@ -16,22 +16,7 @@ pub(super) struct Pbs;
 
 impl Reader for Pbs {
     fn file(&mut self, _: &str, input: &mut dyn BufRead, sink: &mut Sink<'_>) -> io::Result<()> {
-        let mut lines = Lines::new(input);
-        while let Some(line) = lines.next_line()? {
-            if !line.is_blank() {
-                sink(Record::new(line.number, line.bytes, found(&line)))?;
-            }
-        }
-        Ok(())
-    }
-}
-
-fn found(line: &Line<'_>) -> Found {
-    let text = line.text();
-    match judged(&text) {
-        Ok(Ok(job)) => Found::Jobs(vec![job]),
-        Ok(Err(label)) => Found::Skipped(label),
-        Err(why) => Found::Malformed(why),
+        each_line(input, sink, |line| Some(Found::of(judged(&line.text()))))
     }
 }
 

@@ -4,9 +4,9 @@
 use std::borrow::Cow;
 use std::io::{self, BufRead};
 
-use super::job::{Extra, Figure, Found, Job, Label, Record, State};
+use super::job::{Extra, Figure, Found, Job, Label, State};
 use super::json::Object;
-use super::lines::{Line, Lines};
+use super::lines::{Line, each_line};
 use super::number::Number;
 use super::options::Options;
 use super::split::split;
@@ -45,15 +45,10 @@ impl Sge {
 
 impl Reader for Sge {
     fn file(&mut self, _: &str, input: &mut dyn BufRead, sink: &mut Sink<'_>) -> io::Result<()> {
-        let mut lines = Lines::new(input);
-        while let Some(line) = lines.next_line()? {
-            if line.bytes.starts_with(b"#") || line.bytes.len() <= 1 || line.is_blank() {
-                continue;
-            }
-            let found = self.found(&line);
-            sink(Record::new(line.number, line.bytes, found))?;
-        }
-        Ok(())
+        each_line(input, sink, |line| {
+            let is_record = !line.bytes.starts_with(b"#") && line.bytes.len() > 1;
+            is_record.then(|| self.found(line))
+        })
     }
 
     fn finish(&mut self, _: &mut Sink<'_>) -> io::Result<Vec<Extra>> {
@@ -72,11 +67,7 @@ impl Sge {
             Dialect::Colons => Usage::of_fields(&text),
             Dialect::Json => Usage::of_json(&text),
         };
-        match usage.and_then(|usage| self.judged(&usage)) {
-            Ok(Ok(job)) => Found::Jobs(vec![job]),
-            Ok(Err(label)) => Found::Skipped(label),
-            Err(why) => Found::Malformed(why),
-        }
+        Found::of(usage.and_then(|usage| self.judged(&usage)))
     }
 
     /// The job, or why nothing is charged for it; in the order of the tests of `data/LAYOUT.md`.
@@ -338,6 +329,7 @@ fn state(failed: &str, exit: &str) -> State {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Record;
 
     /// A line of 45 fields, some of them given by their number.
     fn line(fields: &[(usize, &str)]) -> String {

@@ -147,6 +147,19 @@ pub(super) const OBJECTS: &[Object] = &[
     USAGE,
 ];
 
+/// A view without anything, of which others have the usual members.
+const VIEW: Object = Object {
+    name: "",
+    description: "",
+    attributes: &[],
+    from: "",
+    seen: Seen::All,
+    there: None,
+    effective: None,
+    timed: None,
+    keyed: None,
+};
+
 const ACCOUNT: Object = Object {
     name: "Account",
     description: "An account, with sums over its active allocations.",
@@ -174,9 +187,7 @@ const ACCOUNT: Object = Object {
         ON s.account = a.id",
     seen: Seen::Account("a.id"),
     there: Some("a.deleted = 0"),
-    effective: None,
-    timed: None,
-    keyed: None,
+    ..VIEW
 };
 
 const ACCOUNT_RULE: Object = Object {
@@ -192,10 +203,7 @@ const ACCOUNT_RULE: Object = Object {
     },
     from: "account_constraint c JOIN account a ON a.id = c.account AND a.deleted = 0",
     seen: Seen::Rule,
-    there: None,
-    effective: None,
-    timed: None,
-    keyed: None,
+    ..VIEW
 };
 
 const ALLOCATION: Object = Object {
@@ -220,10 +228,7 @@ const ALLOCATION: Object = Object {
     },
     from: "allocation l JOIN account a ON a.id = l.account",
     seen: Seen::Account("l.account"),
-    there: None,
-    effective: None,
-    timed: None,
-    keyed: None,
+    ..VIEW
 };
 
 const CHARGE: Object = Object {
@@ -246,10 +251,8 @@ const CHARGE: Object = Object {
     },
     from: "usage c JOIN instance i ON i.id = c.instance",
     seen: Seen::Work("i.project", "i.machine", "i.user"),
-    there: None,
     effective: Some("c.at"),
-    timed: None,
-    keyed: None,
+    ..VIEW
 };
 
 const ENTRY: Object = Object {
@@ -285,10 +288,8 @@ const ENTRY: Object = Object {
     },
     from: "entry e CROSS JOIN tx t ON t.id = e.tx LEFT JOIN account a ON a.id = e.account",
     seen: Seen::Entry,
-    there: None,
     effective: Some("t.at_effective"),
-    timed: None,
-    keyed: None,
+    ..VIEW
 };
 
 const JOB: Object = Object {
@@ -324,10 +325,7 @@ const JOB: Object = Object {
     },
     from: "instance i LEFT JOIN account a ON a.id = i.account",
     seen: Seen::Work("i.project", "i.machine", "i.user"),
-    there: None,
-    effective: None,
-    timed: None,
-    keyed: None,
+    ..VIEW
 };
 
 const LIEN: Object = Object {
@@ -349,10 +347,7 @@ const LIEN: Object = Object {
     },
     from: "lien l JOIN instance i ON i.id = l.instance",
     seen: Seen::Work("i.project", "i.machine", "i.user"),
-    there: None,
-    effective: None,
-    timed: None,
-    keyed: None,
+    ..VIEW
 };
 
 const MEMBER: Object = Object {
@@ -366,10 +361,7 @@ const MEMBER: Object = Object {
     from: "member m JOIN project p ON p.id = m.project AND p.deleted = 0
         JOIN user u ON u.id = m.user AND u.deleted = 0",
     seen: Seen::Member("p.name", "u.name"),
-    there: None,
-    effective: None,
-    timed: None,
-    keyed: None,
+    ..VIEW
 };
 
 const QUOTED_MACHINE: &str = "coalesce((SELECT m.name FROM machine m WHERE m.id = q.machine), '')";
@@ -392,10 +384,7 @@ const QUOTE: Object = Object {
     },
     from: "quote q JOIN project p ON p.id = q.project",
     seen: Seen::Work("p.name", QUOTED_MACHINE, QUOTED_USER),
-    there: None,
-    effective: None,
-    timed: None,
-    keyed: None,
+    ..VIEW
 };
 
 const RATE: Object = Object {
@@ -416,10 +405,7 @@ const RATE: Object = Object {
     },
     from: "rate r",
     seen: Seen::All,
-    there: None,
-    effective: None,
-    timed: None,
-    keyed: None,
+    ..VIEW
 };
 
 const TRANSACTION: Object = Object {
@@ -441,10 +427,8 @@ const TRANSACTION: Object = Object {
     },
     from: "tx t",
     seen: Seen::Unlimited,
-    there: None,
     effective: Some("t.at_effective"),
-    timed: None,
-    keyed: None,
+    ..VIEW
 };
 
 const USAGE: Object = Object {
@@ -479,8 +463,5 @@ const USAGE: Object = Object {
     },
     from: "usage_identity u JOIN source s ON s.id = u.source",
     seen: Seen::Recorded("u.project", "u.machine", "u.user"),
-    there: None,
-    effective: None,
-    timed: None,
-    keyed: None,
+    ..VIEW
 };

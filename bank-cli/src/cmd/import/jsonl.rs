@@ -8,6 +8,7 @@ use bank_api::v1::{BadLine, Imported, NewUsages, UsageItem, UsageTaken};
 use serde_json::Value;
 use ureq::http::Method;
 
+use super::super::counted;
 use crate::{
     cli::{ImportArgs, WriteArgs},
     context::Context,
@@ -183,29 +184,13 @@ impl<'a> Import<'a> {
             bad,
             ..
         } = &self.done;
-        let counts: Vec<String> = outcomes
-            .iter()
-            .map(|(word, n)| format!("{n} {word}"))
-            .collect();
-        let counts = match counts.as_slice() {
-            [] => String::new(),
-            _ => format!(": {}", counts.join(", ")),
-        };
-        let sentence = format!("{records} records{counts}");
+        let sentence = format!("{records} records{}", counted(outcomes));
         let bad = bad.len();
+        let left_out =
+            (bad > 0 && self.args.strict).then(|| format!("{bad} lines were not taken in"));
         let dry_run = self.args.write.dry_run;
-        let message = self
-            .context
-            .done(&self.done, &sentence, None, dry_run, &[])?;
-        if bad == 0 || !self.args.strict {
-            return Ok(message);
-        }
-        let mut failure = Failure::of(
-            bank_api::exit::bank::REFUSED,
-            format!("{bad} lines were not taken in"),
-        );
-        failure.before = Some(message);
-        Err(failure)
+        self.context
+            .imported(&self.done, &sentence, dry_run, left_out)
     }
 }
 

@@ -382,12 +382,7 @@ fn end(context: &Context, take: &TakeArgs, taken: &[ImportedTable]) -> Result<St
             format!("{table}: {added} added, {changed} changed, {known} unchanged, {bad} rejected")
         })
         .collect();
-    let output = context.done(&taken, &lines.join("\n"), None, take.dry_run, &[])?;
     let bad: usize = taken.iter().map(|own| own.bad.len()).sum();
-    if bad == 0 || !take.strict {
-        return Ok(output);
-    }
-    let mut failure = Failure::of(exit::REFUSED, format!("{bad} rows were not taken in"));
-    failure.before = Some(output);
-    Err(failure)
+    let left_out = (bad > 0 && take.strict).then(|| format!("{bad} rows were not taken in"));
+    context.imported(&taken, &lines.join("\n"), take.dry_run, left_out)
 }

@@ -1,15 +1,10 @@
 //! Tables of the older program as CSV: a head line with the names of the columns, whatever their
 //! order, and cells as its database prints them.
 
-use std::fs::File;
-use std::io::{self, Read};
-
 use bank_api::{text, v1::BadLine};
 
+use super::super::read_file;
 use crate::{fail::Failure, out, separated};
-
-/// Longest file, in bytes.
-const FILE_MAX: u64 = 64 << 20;
 
 /// A table.
 #[derive(Debug)]
@@ -34,19 +29,7 @@ impl Table {
     /// Reads a file; `-` is standard input. Every column of `needed` must be there.
     pub(super) fn read(file: &str, needed: &[&str]) -> Result<Table, Failure> {
         let failed = |why: String| Failure::usage(format!("{file}: {why}"));
-        let mut bytes = Vec::new();
-        let read = if file == "-" {
-            io::stdin()
-                .lock()
-                .take(FILE_MAX + 1)
-                .read_to_end(&mut bytes)
-        } else {
-            File::open(file).and_then(|open| open.take(FILE_MAX + 1).read_to_end(&mut bytes))
-        };
-        read.map_err(|error| failed(error.to_string()))?;
-        if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > FILE_MAX {
-            return Err(failed("longer than 64 MiB".to_owned()));
-        }
+        let bytes = read_file(file).map_err(failed)?;
         Table::of(file, &bytes, needed).map_err(failed)
     }
 

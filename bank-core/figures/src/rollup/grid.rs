@@ -40,19 +40,7 @@ pub const EVERY: [(Every, &str); 8] = [
     (Every::All, "all"),
 ];
 
-impl Every {
-    /// Its word.
-    pub fn word(self) -> &'static str {
-        let found = EVERY.iter().find(|(every, _)| *every == self);
-        found.map_or("all", |(_, word)| word)
-    }
-
-    /// From its word.
-    pub fn parse(word: &str) -> Option<Every> {
-        let found = EVERY.iter().find(|(_, known)| *known == word);
-        found.map(|(every, _)| *every)
-    }
-}
+bank_core::words!(Every, EVERY, "all");
 
 /// A period cut into buckets.
 #[derive(Clone, Debug, PartialEq, Eq)]

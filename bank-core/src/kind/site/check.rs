@@ -130,11 +130,7 @@ pub(super) fn removable(own: &Record, objects: &dyn Objects) -> Result<(), Refus
 
 fn in_use(word: &str, count: usize, more: &str) -> Refusal {
     let records = if count == 1 { "record" } else { "records" };
-    Refusal::InUse {
-        name: word.to_owned(),
-        by: format!("{count} {records}{more}"),
-        field: None,
-    }
+    Refusal::in_use(word, format!("{count} {records}{more}"))
 }
 
 fn bad(field: &str, expected: String) -> Refusal {

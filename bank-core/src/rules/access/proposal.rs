@@ -24,10 +24,10 @@ pub(super) fn propose(
     ctx: &Context<'_>,
 ) -> Result<Effects, Refusal> {
     if propose.request.len() > REQUEST_MAX {
-        return Err(Refusal::BadValue {
-            field: "request",
-            expected: "at most 8192 bytes for a proposal",
-        });
+        return Err(Refusal::bad_value(
+            "request",
+            "at most 8192 bytes for a proposal",
+        ));
     }
     let (kind, amount) = match &propose.asked {
         Some(reason) => request::check(propose, reason, view, ctx)?,

@@ -10,7 +10,7 @@ use crate::effects::{DirectoryRow, Effects};
 use crate::ids::ProjectId;
 use crate::kind::{Key, Value};
 use crate::model::{Account, Dimension, Member, MemberRole, MoneyKind, ProposalKind, User};
-use crate::refusal::{Refusal, short};
+use crate::refusal::Refusal;
 use crate::role::{Role, Who};
 use crate::rules::by_family;
 use crate::select;
@@ -32,10 +32,10 @@ pub(super) fn check(
     ctx: &Context<'_>,
 ) -> Result<(ProposalKind, Amount), Refusal> {
     if reason.trim().is_empty() || reason.len() > ASKED_MAX {
-        return Err(Refusal::BadValue {
-            field: "reason",
-            expected: "a reason of at most 1000 bytes",
-        });
+        return Err(Refusal::bad_value(
+            "reason",
+            "a reason of at most 1000 bytes",
+        ));
     }
     let asker = Asker::of(ctx);
     let (command, start) = (&*propose.command, &propose.start);
@@ -56,10 +56,10 @@ pub(super) fn check(
                 .end
                 .is_some_and(|end| set.end.is_some_and(|new| new.is_none_or(|new| new > end)));
             if !is_later {
-                return Err(Refusal::BadValue {
-                    field: "until",
-                    expected: "a time after the present end of the allocation",
-                });
+                return Err(Refusal::bad_value(
+                    "until",
+                    "a time after the present end of the allocation",
+                ));
             }
             (ProposalKind::Extension, Amount::ZERO, true)
         }
@@ -74,10 +74,10 @@ pub(super) fn check(
             (ProposalKind::Project, amount, is_known)
         }
         _ => {
-            return Err(Refusal::BadValue {
-                field: "kind",
-                expected: "a deposit, an extension, a member or a project",
-            });
+            return Err(Refusal::bad_value(
+                "kind",
+                "a deposit, an extension, a member or a project",
+            ));
         }
     };
     if view.open_requests >= REQUESTS_MAX {
@@ -227,10 +227,7 @@ impl<'a> Asker<'a> {
         if self.leads(name) || self.belongs(name) {
             return Ok(());
         }
-        Err(Refusal::OutOfScope {
-            kind: "project",
-            name: short(name),
-        })
+        Err(Refusal::out_of_scope("project", name))
     }
 
     /// Whether an account is of projects of the caller only.
@@ -247,10 +244,7 @@ impl<'a> Asker<'a> {
             Ok(account) if self.is_of(account) => Ok(()),
             Err(unknown) if self.project(name).is_ok() || self.is_admin() => Err(unknown),
             // The same of an account that is not there.
-            _ => Err(Refusal::OutOfScope {
-                kind: "account",
-                name: short(name),
-            }),
+            _ => Err(Refusal::out_of_scope("account", name)),
         }
     }
 

@@ -30,10 +30,10 @@ pub(super) fn grant(new: &GrantRole, view: &View, ctx: &Context<'_>) -> Result<E
     let same = |g: &&Grant| g.name == new.name && g.role == new.role && g.project == project;
     let known = directory.grants().find(same);
     if known.is_some_and(|g| g.counts(ctx.now) && g.until == new.until) {
-        return Err(Refusal::AlreadyExists {
-            kind: "role".into(),
-            name: described(&new.name, new.role, new.project.as_deref()),
-        });
+        return Err(Refusal::already_exists(
+            "role",
+            described(&new.name, new.role, new.project.as_deref()),
+        ));
     }
     let grant = Grant {
         id: known.map_or_else(|| GrantId(directory.next_id("grant")), |g| g.id),

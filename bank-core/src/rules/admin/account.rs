@@ -35,10 +35,7 @@ pub(in crate::rules) fn number(
     ctx: &Context<'_>,
 ) -> Result<AccountId, Refusal> {
     let id = ctx.directory.number_for("account", name);
-    let id = AccountId(id.ok_or_else(|| Refusal::AlreadyExists {
-        kind: "account".into(),
-        name: name.to_owned(),
-    })?);
+    let id = AccountId(id.ok_or_else(|| Refusal::already_exists("account", name))?);
     if view.of_account(id).next().is_some() {
         let name = name.to_owned();
         return Err(Refusal::WasRemoved { name });
@@ -72,11 +69,10 @@ pub(super) fn remove(name: &str, view: &View, ctx: &Context<'_>) -> Result<Chang
     }
     unused(account, ctx)?;
     if let Some(child) = ctx.directory.children_of(account.id).next() {
-        return Err(Refusal::InUse {
-            name: name.to_owned(),
-            by: format!("account {} below it", child.name),
-            field: None,
-        });
+        return Err(Refusal::in_use(
+            name,
+            format!("account {} below it", child.name),
+        ));
     }
     let rows = vec![DirectoryRow::Account(Account {
         deleted: true,
@@ -104,11 +100,7 @@ pub(in crate::rules) fn unused(account: &Account, ctx: &Context<'_>) -> Result<(
     };
     let used = ctx.directory.paid_by(account).or_else(cycle);
     match used.or_else(partner) {
-        Some(by) => Err(Refusal::InUse {
-            name: account.name.clone(),
-            by,
-            field: None,
-        }),
+        Some(by) => Err(Refusal::in_use(&account.name, by)),
         None => Ok(()),
     }
 }
@@ -183,10 +175,7 @@ fn check_constraint(row: &Constraint, ctx: &Context<'_>) -> Result<(), Refusal> 
     if row.subtree
         && (row.dimension != Dimension::Project || crate::ids::LIST_WORDS.contains(&value))
     {
-        return Err(Refusal::BadValue {
-            field: "list",
-            expected: "a project before /*",
-        });
+        return Err(Refusal::bad_value("list", "a project before /*"));
     }
     if value == "ANY" || (value == "MEMBERS" && row.dimension.is_ordinary()) {
         return Ok(());
@@ -227,11 +216,7 @@ fn describe(constraints: &[Constraint]) -> String {
 fn own<'a>(name: &str, ctx: &Context<'a>) -> Result<&'a Account, Refusal> {
     if name == UNBILLED {
         let by = "the bank itself".to_owned();
-        return Err(Refusal::InUse {
-            name: name.to_owned(),
-            by,
-            field: None,
-        });
+        return Err(Refusal::in_use(name, by));
     }
     ctx.directory
         .account_named(name)

@@ -25,10 +25,10 @@ pub(super) fn change(
     };
     let Some(parent) = parent else {
         if set.share.is_some() || set.overflow.is_some() {
-            return Err(Refusal::BadValue {
-                field: "parent",
-                expected: "an account above, for a share or an overflow",
-            });
+            return Err(Refusal::bad_value(
+                "parent",
+                "an account above, for a share or an overflow",
+            ));
         }
         account.link = None;
         return Ok(Some("parent=none".to_owned()));
@@ -62,10 +62,10 @@ fn above<'a>(account: &Account, name: &str, ctx: &Context<'a>) -> Result<&'a Acc
     }
     let depth = line.len().saturating_add(1);
     if depth.saturating_add(directory.height(account.id)) > DEPTH_MAX {
-        return Err(Refusal::BadValue {
-            field: "parent",
-            expected: "at most 16 accounts above one another",
-        });
+        return Err(Refusal::bad_value(
+            "parent",
+            "at most 16 accounts above one another",
+        ));
     }
     Ok(parent)
 }
@@ -78,10 +78,7 @@ fn checked_share(
     ctx: &Context<'_>,
 ) -> Result<u8, Refusal> {
     if share < 0 {
-        return Err(Refusal::BadValue {
-            field: "share",
-            expected: "whole percent, 0 to 100",
-        });
+        return Err(Refusal::bad_value("share", "whole percent, 0 to 100"));
     }
     let others = ctx.directory.children_of(parent.id);
     let others = others.filter(|a| a.id != account.id);

@@ -77,24 +77,18 @@ pub(super) fn check(charge: &Charge) -> Result<(), Refusal> {
         return Err(Refusal::NegativeCharge);
     }
     if terms.amount.is_none() && !terms.itemisation.is_empty() {
-        return Err(Refusal::BadValue {
-            field: "itemisation",
-            expected: "an amount beside it",
-        });
+        return Err(Refusal::bad_value("itemisation", "an amount beside it"));
     }
     let text = &terms.itemisation;
     if text.len() > ITEMISATION_BYTES_MAX || text.chars().any(char::is_control) {
-        return Err(Refusal::BadValue {
-            field: "itemisation",
-            expected: "one line of at most 1024 bytes",
-        });
+        return Err(Refusal::bad_value(
+            "itemisation",
+            "one line of at most 1024 bytes",
+        ));
     }
     if let Some(window) = terms.window {
         if terms.total {
-            return Err(Refusal::BadValue {
-                field: "total",
-                expected: "a duration, not start and end",
-            });
+            return Err(Refusal::bad_value("total", "a duration, not start and end"));
         }
         if window.start >= window.end {
             return Err(Refusal::BadWindow);
@@ -104,10 +98,10 @@ pub(super) fn check(charge: &Charge) -> Result<(), Refusal> {
             return Err(Refusal::BadDuration);
         }
         if charge.duration.is_some_and(|d| d != window.length()) {
-            return Err(Refusal::BadValue {
-                field: "duration",
-                expected: "nothing, or the time from start to end",
-            });
+            return Err(Refusal::bad_value(
+                "duration",
+                "nothing, or the time from start to end",
+            ));
         }
     }
     reported(charge).and_then(check_duration).map(|_| ())
@@ -196,10 +190,7 @@ fn in_window(
     ctx: &Context<'_>,
 ) -> Result<Measured, Refusal> {
     if window.end > ctx.now.plus(SKEW) {
-        return Err(Refusal::BadValue {
-            field: "end",
-            expected: "a time that has passed",
-        });
+        return Err(Refusal::bad_value("end", "a time that has passed"));
     }
     let of_instance = view.windows.iter().find(|(id, _)| *id == instance.id);
     let billed = of_instance.map_or(&[][..], |(_, spans)| spans.as_slice());

@@ -23,11 +23,11 @@ impl Bill {
             return Ok(());
         }
         let covered = i128::from(self.amount.0).saturating_sub(remaining);
-        Err(Refusal::InsufficientFunds {
-            needed: self.amount,
-            available: Amount::clamped(covered),
-            whose: self.payer.project_name.clone(),
-        })
+        Err(Refusal::insufficient_funds(
+            self.amount,
+            covered,
+            &self.payer.project_name,
+        ))
     }
 
     /// The policy `fallback`: what the fallback account of the paying account covers.

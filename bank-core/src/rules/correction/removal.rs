@@ -15,11 +15,7 @@ use crate::view::{Context, View};
 /// Removes an account with everything in it.
 pub(super) fn account(name: &str, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
     if name == UNBILLED {
-        return Err(Refusal::InUse {
-            name: name.to_owned(),
-            by: "the bank itself".to_owned(),
-            field: None,
-        });
+        return Err(Refusal::in_use(name, "the bank itself"));
     }
     let account = ctx.directory.account_named(name);
     let account = account.ok_or_else(|| Refusal::not_found("account", name))?;
@@ -50,11 +46,10 @@ pub(super) fn allocation(
     let account = ctx.directory.account(old.account);
     let account = account.filter(|a| !a.deleted).ok_or_else(unknown)?;
     if account.name == UNBILLED {
-        return Err(Refusal::InUse {
-            name: format!("allocation {}", id.0),
-            by: "the bank itself".to_owned(),
-            field: None,
-        });
+        return Err(Refusal::in_use(
+            format!("allocation {}", id.0),
+            "the bank itself",
+        ));
     }
     let count = holders(view, &[id]).count();
     if count > 0 && !remove.force {

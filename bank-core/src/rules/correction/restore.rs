@@ -18,10 +18,7 @@ pub(super) fn by_name(name: &str, view: &View, ctx: &Context<'_>) -> Result<Effe
     let unknown = || Refusal::not_found("account", name);
     let account = ctx.directory.any_account_named(name).ok_or_else(unknown)?;
     if !account.deleted {
-        return Err(Refusal::AlreadyExists {
-            kind: "account".into(),
-            name: name.to_owned(),
-        });
+        return Err(Refusal::already_exists("account", name));
     }
     match view.past.first() {
         Some(removal) if removal.reversed_by.is_none() => restore(account, removal, "", view, ctx),

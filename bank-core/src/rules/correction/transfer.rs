@@ -67,11 +67,11 @@ pub(super) fn take(
         return Ok(parts);
     }
     let available = sources.iter().map(own_money).sum();
-    Err(Refusal::InsufficientFunds {
-        needed: amount,
-        available: Amount::clamped(available),
-        whose: account.name.clone(),
-    })
+    Err(Refusal::insufficient_funds(
+        amount,
+        available,
+        &account.name,
+    ))
 }
 
 /// The account's allocation of this window without credit, or a new one, where none may be usable at

@@ -1,7 +1,7 @@
 //! Allocations.
 
 use axum::response::IntoResponse;
-use bank_api::v1::{AllocationQuery, List, PatchAllocation, RemoveQuery};
+use bank_api::v1::{AllocationQuery, PatchAllocation, RemoveQuery};
 use bank_core::command::{After, Command, RemoveAllocation, SetAllocation};
 use bank_core::directory::Directory;
 use bank_core::effects::Outcome;
@@ -62,14 +62,8 @@ pub(super) async fn list(call: Call) -> Handled {
     all.sort_by_key(|(a, _)| a.id);
     let rows = all.iter();
     let rows = rows.filter(|(_, phase)| wanted.is_none_or(|w| w == *phase));
-    let page = turn.by(rows.collect(), |(a, _)| a.id.0);
-    let (rows, next) = page.map_err(|refusal| call.refused(&refusal))?;
-    let items = rows.iter();
-    let items = items.map(|(a, phase)| json::allocation(directory, a, *phase));
-    ok(&List {
-        items: items.collect(),
-        next,
-    })
+    let shape = |(a, phase): &(_, _)| json::allocation(directory, a, *phase);
+    turn.list(&call, rows.collect(), |(a, _)| a.id.0, shape)
 }
 
 /// `GET /api/v1/allocations/{id}`
@@ -151,10 +145,7 @@ fn unknown(call: &Call, id: &str) -> Failure {
 }
 
 fn phase(word: &str) -> Result<Phase, Refusal> {
-    Phase::parse(word).ok_or(Refusal::BadValue {
-        field: "state",
-        expected: "future, active or expired",
-    })
+    Phase::parse(word).ok_or(Refusal::bad_value("state", "future, active or expired"))
 }
 
 fn change(

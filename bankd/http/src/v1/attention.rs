@@ -29,9 +29,6 @@ use super::view::Lookup as _;
 use super::view::View;
 use crate::error::Failure;
 
-/// Rows of a page that names no limit.
-const DEFAULT_LIMIT: u32 = 100;
-
 /// `GET /api/v1/attention`: the newest first.
 pub(super) async fn list(call: Call) -> Handled {
     let query: AttentionQuery = call.query()?;
@@ -39,7 +36,8 @@ pub(super) async fn list(call: Call) -> Handled {
     if let Some(name) = &query.project {
         call.view.project(name)?;
     }
-    let (below, limit) = page(&call, query.after.as_deref(), query.limit)?;
+    let (limit, below) = pages::numbered(&call, query.limit, query.after.as_deref())?;
+    let below = below.unwrap_or(i64::MAX);
     let (view, project) = (call.view.clone(), query.project);
     let keep = move |row: &EventRow| {
         let of = &row.event.concern.project;
@@ -126,7 +124,8 @@ pub(super) async fn switch(Path(name): Path<String>, call: Call) -> Handled {
 pub(super) async fn outbox(call: Call) -> Handled {
     let query: OutboxQuery = call.query()?;
     unlimited(&call)?;
-    let (below, limit) = page(&call, query.after.as_deref(), query.limit)?;
+    let (limit, below) = pages::numbered(&call, query.limit, query.after.as_deref())?;
+    let below = below.unwrap_or(i64::MAX);
     let found = call
         .ask(move |connection| attention::notices(connection, below, limit, query.all))
         .await?;
@@ -214,15 +213,6 @@ fn read_kind(word: &str) -> Result<AttentionKind, Failure> {
         );
         Failure::new("bad_request", format!("kind: there is no kind {word:?}")).hint(hint)
     })
-}
-
-/// Below which number a page begins, and how many rows it has.
-fn page(call: &Call, after: Option<&str>, limit: Option<u32>) -> Result<(i64, usize), Failure> {
-    let read = || -> Result<_, Refusal> {
-        let below = after.map(pages::cursor).transpose()?.unwrap_or(i64::MAX);
-        Ok((below, pages::limit(limit, DEFAULT_LIMIT)?))
-    };
-    read().map_err(|refusal| call.refused(&refusal))
 }
 
 fn number(call: &Call, id: &str) -> Result<i64, Failure> {

@@ -12,7 +12,7 @@ use bankd_ledger::writer::Decided;
 use bankd_store::answer::Answer;
 
 use super::call::{Call, Handled, rendered};
-use super::json::{self, read_amount, read_time};
+use super::json::{self, read_amount, read_time_of};
 use super::object::{find_quote, has_payer, object_of};
 use super::quote::UNPRICED;
 
@@ -27,9 +27,8 @@ pub(super) async fn charge(call: Call) -> Handled {
 }
 
 fn read(mut new: NewCharge, call: &Call) -> Result<Charge, Refusal> {
-    let time = |text: Option<&String>, field| text.map(|t| read_time(t, field)).transpose();
-    let start = time(new.start.as_ref(), "start")?;
-    let end = time(new.end.as_ref(), "end")?;
+    let start = read_time_of(new.start.as_ref(), "start")?;
+    let end = read_time_of(new.end.as_ref(), "end")?;
     let precision = call.directory().bank.precision;
     let amount = new.amount.as_deref().map(|a| read_amount(a, precision));
     let shortfall = new.shortfall.as_deref().map(shortfall).transpose()?;
@@ -66,10 +65,7 @@ fn ended(
 }
 
 fn shortfall(word: &str) -> Result<Shortfall, Refusal> {
-    Shortfall::parse(word).ok_or(Refusal::BadValue {
-        field: "shortfall",
-        expected: "debt, reject or fallback",
-    })
+    Shortfall::parse(word).ok_or(Refusal::bad_value("shortfall", "debt, reject or fallback"))
 }
 
 fn render(decided: &Decided<'_>) -> Answer {

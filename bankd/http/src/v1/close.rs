@@ -13,15 +13,10 @@ use bankd_store::read::closes::{self, CloseRow};
 use super::call::{Call, Handled, new_state, ok, rendered};
 use super::{json, pages};
 
-/// Rows of a page that names no limit.
-const DEFAULT_LIMIT: u32 = 100;
-
 /// `GET /api/v1/closes`: the newest first.
 pub(super) async fn list(call: Call) -> Handled {
     let query: CloseQuery = call.query()?;
-    let limit = pages::limit(query.limit, DEFAULT_LIMIT).map_err(|r| call.refused(&r))?;
-    let before = query.after.as_deref().map(pages::cursor).transpose();
-    let before = before.map_err(|r| call.refused(&r))?;
+    let (limit, before) = pages::numbered(&call, query.limit, query.after.as_deref())?;
     let more = limit.saturating_add(1);
     let mut rows = call.ask(move |c| closes::all(c, before, more)).await?;
     let has_more = rows.len() > limit;

@@ -121,10 +121,7 @@ fn amount(call: &Call, text: &str) -> Result<Amount, Failure> {
 
 fn object_type(call: &Call, word: Option<&str>) -> Result<Option<ObjectType>, Failure> {
     let read = |word: &str| {
-        ObjectType::parse(word).ok_or(Refusal::BadValue {
-            field: "type",
-            expected: "job or reservation",
-        })
+        ObjectType::parse(word).ok_or(Refusal::bad_value("type", "job or reservation"))
     };
     word.map(read).transpose().map_err(|r| call.refused(&r))
 }

@@ -1,7 +1,7 @@
 //! Cycles. Those of accounts in view are seen; administrators change them.
 
 use axum::response::IntoResponse;
-use bank_api::v1::{self, List, NewCycle, PatchCycle};
+use bank_api::v1::{self, NewCycle, PatchCycle};
 use bank_core::amount::Amount;
 use bank_core::command::{AddCycle, Command, SetCycle};
 use bank_core::directory::Directory;
@@ -26,9 +26,7 @@ pub(super) async fn list(call: Call) -> Handled {
     let seen = directory.cycles().filter(|c| sees(&call, c));
     let mut items: Vec<v1::Cycle> = seen.map(|c| shaped(directory, c)).collect();
     items.sort_by_cached_key(|cycle| Natural(cycle.name.clone()));
-    let page = turn.by(items, |row| Natural(row.name.clone()));
-    let (items, next) = page.map_err(|refusal| call.refused(&refusal))?;
-    ok(&List { items, next })
+    turn.list(&call, items, |row| Natural(row.name.clone()), |row| row)
 }
 
 /// `GET /api/v1/cycles/{name}`
@@ -109,10 +107,7 @@ fn amount(call: &Call, text: &str) -> Result<Amount, Refusal> {
 }
 
 fn every(word: &str) -> Result<Every, Refusal> {
-    Every::parse(word).ok_or(Refusal::BadValue {
-        field: "every",
-        expected: "month, quarter or year",
-    })
+    Every::parse(word).ok_or(Refusal::bad_value("every", "month, quarter or year"))
 }
 
 fn account_name(directory: &Directory, cycle: &Cycle) -> String {

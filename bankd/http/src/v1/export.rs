@@ -120,13 +120,9 @@ struct Wanted {
 
 impl Wanted {
     fn of(call: &Call, query: &ExportQuery) -> Result<Self, Failure> {
-        let time = |text: &Option<String>, field| match text {
-            Some(text) => json::read_time(text, field).map(Some),
-            None => Ok(None),
-        };
         let refused = |refusal: Refusal| call.refused(&refusal);
-        let from = time(&query.from, "from").map_err(refused)?;
-        let to = time(&query.to, "to").map_err(refused)?;
+        let from = json::read_time_of(query.from.as_ref(), "from").map_err(refused)?;
+        let to = json::read_time_of(query.to.as_ref(), "to").map_err(refused)?;
         if let (Some(from), Some(to)) = (from, to)
             && from >= to
         {
@@ -277,10 +273,7 @@ fn write_cursor(place: Place, bank: &str) -> String {
 }
 
 fn read_cursor(text: &str, bank: &str) -> Result<Place, Refusal> {
-    let bad = Refusal::BadValue {
-        field: "since",
-        expected: "the `next` of an export of this bank",
-    };
+    let bad = Refusal::bad_value("since", "the `next` of an export of this bank");
     let mut parts = text.split('-');
     if parts.next() != Some(bank) {
         return Err(bad);

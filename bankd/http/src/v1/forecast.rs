@@ -109,10 +109,7 @@ fn checked(call: &Call, days: u32) -> Result<u32, Failure> {
     if (1..=DAYS_MAX).contains(&days) {
         return Ok(days);
     }
-    Err(call.refused(&Refusal::BadValue {
-        field: "days",
-        expected: "1 to 3660",
-    }))
+    Err(call.refused(&Refusal::bad_value("days", "1 to 3660")))
 }
 
 fn in_days(now: Timestamp, days: u32) -> Timestamp {

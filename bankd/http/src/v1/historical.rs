@@ -96,8 +96,5 @@ fn instant(text: &str, now: Timestamp) -> Result<Timestamp, Refusal> {
     if at <= now {
         return Ok(at);
     }
-    Err(Refusal::BadValue {
-        field: "at",
-        expected: "a time that has passed",
-    })
+    Err(Refusal::bad_value("at", "a time that has passed"))
 }

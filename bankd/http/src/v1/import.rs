@@ -2,8 +2,7 @@
 
 use axum::http::StatusCode;
 use bank_api::v1::{
-    Import, ImportDone, ImportOpened, ImportTaken, List, NewImport, PieceQuery, ReadOptions,
-    Removed,
+    Import, ImportDone, ImportOpened, ImportTaken, NewImport, PieceQuery, ReadOptions, Removed,
 };
 use bank_core::ids::check_name;
 use bank_core::refusal::Refusal;
@@ -126,9 +125,7 @@ pub(super) async fn list(call: Call) -> Handled {
     let running = call.services.uploads.list(who, &call.services.writer);
     let mut running: Vec<_> = running.into_iter().map(shaped).collect();
     running.sort_by(|a, b| a.id.cmp(&b.id));
-    let page = turn.by(running, |import| import.id.clone());
-    let (items, next) = page.map_err(|refusal| call.refused(&refusal))?;
-    ok(&List { items, next })
+    turn.list(&call, running, |import| import.id.clone(), |row| row)
 }
 
 /// `DELETE /api/v1/imports/{id}`

@@ -16,22 +16,17 @@ use bankd_store::read::jobs::{self, Detail, JobRow, Period};
 use bankd_store::read::{Page, liens::LienRow};
 
 use super::call::{Call, Handled, ok};
-use super::pages::{cursor, limit};
+use super::pages::numbered;
 use super::path::Path;
 use super::view::Lookup as _;
 use super::view::View;
 use super::{arithmetic, explain, formula, json};
 use crate::error::Failure;
 
-/// Rows of a page that names no limit.
-pub(super) const DEFAULT_LIMIT: u32 = 100;
-
 /// `GET /api/v1/jobs`: newest first.
 pub(super) async fn list(call: Call) -> Handled {
     let query: JobQuery = call.query()?;
-    let limit = limit(query.limit, DEFAULT_LIMIT).map_err(|r| call.refused(&r))?;
-    let below = query.after.as_deref().map(cursor).transpose();
-    let below = below.map_err(|r| call.refused(&r))?;
+    let (limit, below) = numbered(&call, query.limit, query.after.as_deref())?;
     let open = query.state.as_deref().map(is_open).transpose();
     let open = open.map_err(|r| call.refused(&r))?;
     let bounds = [&query.from, &query.until, &query.period].map(Option::as_deref);
@@ -193,10 +188,7 @@ pub(super) fn period([from, until, word]: [Option<&str>; 3]) -> Result<Option<Pe
         Some("started") => Measure::Started,
         Some("running") => Measure::Running,
         Some(_) => {
-            return Err(Refusal::BadValue {
-                field: "period",
-                expected: "ended, started or running",
-            });
+            return Err(Refusal::bad_value("period", "ended, started or running"));
         }
     };
     let period = Period {
@@ -214,10 +206,7 @@ fn is_open(state: &str) -> Result<bool, Refusal> {
     match state {
         "open" => Ok(true),
         "closed" => Ok(false),
-        _ => Err(Refusal::BadValue {
-            field: "state",
-            expected: "open or closed",
-        }),
+        _ => Err(Refusal::bad_value("state", "open or closed")),
     }
 }
 

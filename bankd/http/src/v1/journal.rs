@@ -20,9 +20,6 @@ use super::view::View;
 use super::{json, pages, reason};
 use crate::error::Failure;
 
-/// Rows of a page that names no limit.
-const DEFAULT_LIMIT: u32 = 100;
-
 /// `GET /api/v1/journal`: oldest first, from the beginning or, with `newest`, the end of it.
 pub(super) async fn list(call: Call) -> Handled {
     let query: JournalQuery = call.query()?;
@@ -168,17 +165,13 @@ fn check_kind(kind: &str) -> Result<(), Failure> {
 }
 
 fn span(query: &JournalQuery) -> Result<Span, Refusal> {
-    let time = |text: &Option<String>, field| match text {
-        Some(text) => json::read_time(text, field).map(Some),
-        None => Ok(None),
-    };
     let after = query.after.as_deref().map(pages::cursor).transpose()?;
     Ok(Span {
         after: after.unwrap_or(0).max(0),
-        since: time(&query.since, "since")?,
-        until: time(&query.until, "until")?,
+        since: json::read_time_of(query.since.as_ref(), "since")?,
+        until: json::read_time_of(query.until.as_ref(), "until")?,
         recorded_from: None,
-        limit: pages::limit(query.limit, DEFAULT_LIMIT)?,
+        limit: pages::limit(query.limit, pages::USUAL_OF_LONG)?,
     })
 }
 

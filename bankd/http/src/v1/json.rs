@@ -59,12 +59,17 @@ pub(super) fn read_time(text: &str, field: &'static str) -> Result<Timestamp, Re
         .ok_or(Refusal::BadValue { field, expected })
 }
 
+/// A time in a request, where there is one.
+pub(super) fn read_time_of(
+    text: Option<&String>,
+    field: &'static str,
+) -> Result<Option<Timestamp>, Refusal> {
+    text.map(|text| read_time(text, field)).transpose()
+}
+
 /// A member's role in a request.
 pub(super) fn read_member_role(word: &str) -> Result<MemberRole, Refusal> {
-    MemberRole::parse(word).ok_or(Refusal::BadValue {
-        field: "role",
-        expected: "member, pi or manager",
-    })
+    MemberRole::parse(word).ok_or(Refusal::bad_value("role", "member, pi or manager"))
 }
 
 /// A change of an account that changes nothing yet.

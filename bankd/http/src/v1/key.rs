@@ -3,7 +3,7 @@
 
 use axum::response::{IntoResponse, Response};
 use bank_api::sign::{Secret, SigningKey};
-use bank_api::v1::{self, KeyQuery, List, NewKey, NewKeyAnswer, PatchKey, RotateKey};
+use bank_api::v1::{self, KeyQuery, NewKey, NewKeyAnswer, PatchKey, RotateKey};
 use bank_core::command::{self, Access, Command, SetKey};
 use bank_core::directory::Directory;
 use bank_core::effects::Outcome;
@@ -35,13 +35,8 @@ pub(super) async fn list(call: Call) -> Handled {
         .filter(|k| covered::key(&call.view, k));
     let keys = seen.filter(|k| k.token.is_none());
     let wanted = keys.filter(|k| query.client.as_ref().is_none_or(|c| *c == k.client));
-    let page = turn.by(wanted.collect(), |key| key.id.clone());
-    let (wanted, next) = page.map_err(|refusal| call.refused(&refusal))?;
-    let items = wanted.into_iter().map(|key| with_fingerprint(&call, key));
-    ok(&List {
-        items: items.collect(),
-        next,
-    })
+    let shape = |key| with_fingerprint(&call, key);
+    turn.list(&call, wanted.collect(), |key| key.id.clone(), shape)
 }
 
 /// `GET /api/v1/keys/{id}`
@@ -313,10 +308,7 @@ fn patched(id: &str, patch: PatchKey) -> Result<SetKey, Refusal> {
         Some("active") => Some(false),
         Some("disabled") => Some(true),
         Some(_) => {
-            return Err(Refusal::BadValue {
-                field: "state",
-                expected: "active or disabled",
-            });
+            return Err(Refusal::bad_value("state", "active or disabled"));
         }
     };
     Ok(SetKey {

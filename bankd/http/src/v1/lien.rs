@@ -143,18 +143,15 @@ fn wanted(state: Option<&str>) -> Result<Wanted, Refusal> {
         Some("all") => Ok(Wanted::All),
         Some(word) => LienState::parse(word)
             .map(Wanted::Ended)
-            .ok_or(Refusal::BadValue {
-                field: "state",
-                expected: "open, settled, released, replaced, expired or all",
-            }),
+            .ok_or(Refusal::bad_value(
+                "state",
+                "open, settled, released, replaced, expired or all",
+            )),
     }
 }
 
 fn cursor(text: &str) -> Result<Cursor, Refusal> {
-    Cursor::parse(text).ok_or(Refusal::BadValue {
-        field: "after",
-        expected: "the `next` of the page before",
-    })
+    Cursor::parse(text).ok_or(Refusal::bad_value("after", "the `next` of the page before"))
 }
 
 fn shaped(directory: &Directory, row: &LienRow) -> Lien {

@@ -1,7 +1,7 @@
 //! Transaction limits.
 
 use axum::response::IntoResponse;
-use bank_api::v1::{self, List, NewLimit};
+use bank_api::v1::{self, NewLimit};
 use bank_core::amount::Amount;
 use bank_core::command::{Access, Command, SetLimit};
 use bank_core::directory::{Bank, Directory};
@@ -11,7 +11,7 @@ use bank_core::refusal::Refusal;
 use bankd_ledger::writer::Decided;
 use bankd_store::answer::Answer;
 
-use super::call::{Call, Handled, new_state, ok, removed, rendered};
+use super::call::{Call, Handled, new_state, removed, rendered};
 use super::covered;
 use super::json;
 use super::pages::Turn;
@@ -26,9 +26,7 @@ pub(super) async fn list(call: Call) -> Handled {
     let all = all.map(|l| shaped(&directory.bank, l));
     let mut all: Vec<v1::Limit> = all.collect();
     all.sort_by_cached_key(place);
-    let page = turn.by(all, place);
-    let (items, next) = page.map_err(|refusal| call.refused(&refusal))?;
-    ok(&List { items, next })
+    turn.list(&call, all, place, |row| row)
 }
 
 /// Position of a limit in the list: those of roles, then those of names.
@@ -66,10 +64,7 @@ fn read(new: NewLimit, directory: &Directory) -> Result<SetLimit, Refusal> {
         (Some(role), None) => LimitOf::Role(read_role(&role)?),
         (None, Some(name)) => LimitOf::Name(name),
         _ => {
-            return Err(Refusal::BadValue {
-                field: "role and name",
-                expected: "one of them",
-            });
+            return Err(Refusal::bad_value("role and name", "one of them"));
         }
     };
     let bound = |text: Option<String>| match text.as_deref() {

@@ -101,10 +101,7 @@ fn list(dimension: Dimension, rows: Vec<v1::Constraint>) -> (Dimension, Vec<Cons
 
 /// The word of an overflow in a request.
 pub(super) fn read_overflow(word: Option<&str>) -> Result<Option<Overflow>, Refusal> {
-    let bad = Refusal::BadValue {
-        field: "overflow",
-        expected: "no, yes or any",
-    };
+    let bad = Refusal::bad_value("overflow", "no, yes or any");
     word.map(|w| Overflow::parse(w).ok_or(bad)).transpose()
 }
 

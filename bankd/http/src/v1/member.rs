@@ -1,7 +1,7 @@
 //! Members of projects.
 
 use axum::response::IntoResponse;
-use bank_api::v1::{self, List, NewMember};
+use bank_api::v1::{self, NewMember};
 use bank_core::command::{Command, SetMember};
 use bank_core::directory::Directory;
 use bank_core::effects::Outcome;
@@ -11,7 +11,7 @@ use bank_core::refusal::Refusal;
 use bankd_ledger::writer::Decided;
 use bankd_store::answer::Answer;
 
-use super::call::{Call, Handled, new_state, ok, removed, rendered};
+use super::call::{Call, Handled, new_state, removed, rendered};
 use super::historical;
 use super::json;
 use super::path::Path;
@@ -23,9 +23,7 @@ pub(super) async fn list(Path(name): Path<String>, call: Call) -> Handled {
     let view = historical::view(then.as_ref(), &call);
     let project = view.project(&name)?;
     let members = members_of(view.directory(), project.id);
-    let page = turn.by(members, |row| row.user.clone());
-    let (items, next) = page.map_err(|refusal| call.refused(&refusal))?;
-    ok(&List { items, next })
+    turn.list(&call, members, |row| row.user.clone(), |row| row)
 }
 
 /// `POST /api/v1/projects/{name}/members`

@@ -11,15 +11,12 @@ use super::job::Work;
 use super::json;
 use super::pages;
 
-/// Rows of a page that names no limit.
-const DEFAULT_LIMIT: u32 = 100;
-
 /// `GET /api/v1/monitor`: in the order of the journal.
 pub(super) async fn list(call: Call) -> Handled {
     let query: MonitorQuery = call.query()?;
     let read = || {
         let window = window(&query)?;
-        let limit = pages::limit(query.limit, DEFAULT_LIMIT)?;
+        let limit = pages::limit(query.limit, pages::USUAL_OF_LONG)?;
         let after = query.after.as_deref().map(place).transpose()?;
         Ok((window, limit, after.unwrap_or(Place::BEGIN)))
     };
@@ -42,11 +39,10 @@ pub(super) async fn list(call: Call) -> Handled {
 }
 
 fn window(query: &MonitorQuery) -> Result<(Option<Timestamp>, Option<Timestamp>), Refusal> {
-    let time = |text: &Option<String>, field| {
-        let text = text.as_deref();
-        text.map(|text| json::read_time(text, field)).transpose()
-    };
-    Ok((time(&query.since, "since")?, time(&query.until, "until")?))
+    Ok((
+        json::read_time_of(query.since.as_ref(), "since")?,
+        json::read_time_of(query.until.as_ref(), "until")?,
+    ))
 }
 
 fn cursor(place: Place) -> String {
@@ -65,10 +61,7 @@ fn place(text: &str) -> Result<Place, Refusal> {
         number(row)
     };
     let found = number(tx).zip(row).map(|(tx, row)| Place { tx, row });
-    found.ok_or(Refusal::BadValue {
-        field: "after",
-        expected: "next of a page before",
-    })
+    found.ok_or(Refusal::bad_value("after", "next of a page before"))
 }
 
 fn shaped(row: Watched, bank: &Bank) -> Shown {

@@ -63,10 +63,9 @@ impl Object {
         let view = &call.view;
         let object_type = match self.kind.as_deref() {
             None => ObjectType::Job,
-            Some(word) => ObjectType::parse(word).ok_or(Refusal::BadValue {
-                field: "type",
-                expected: "job or reservation",
-            })?,
+            Some(word) => {
+                ObjectType::parse(word).ok_or(Refusal::bad_value("type", "job or reservation"))?
+            }
         };
         let user = self.user;
         let machine = match self.machine {

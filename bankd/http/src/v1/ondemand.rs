@@ -28,10 +28,7 @@ pub(super) async fn balances(call: Call) -> Handled {
         Some("percent") => Value::Percent,
         Some("days") => Value::Days,
         Some(_) => {
-            return Err(call.refused(&Refusal::BadValue {
-                field: "value",
-                expected: "amount, percent or days",
-            }));
+            return Err(call.refused(&Refusal::bad_value("value", "amount, percent or days")));
         }
     };
     let (all, _) = outlooks(&call, &ForecastQuery::default()).await?;

@@ -3,14 +3,18 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
-use bank_api::v1::PageQuery;
+use bank_api::v1::{List, PageQuery};
 use bank_core::refusal::Refusal;
+use serde::Serialize;
 
-use super::call::Call;
+use super::call::{Call, Handled, ok};
 use crate::error::Failure;
 
 /// Rows of a page that names no limit.
 const USUAL: u32 = 1000;
+
+/// The same of a list that is read from the store.
+pub(super) const USUAL_OF_LONG: u32 = 100;
 
 /// Most rows of a page.
 const LIMIT_MAX: u32 = 1000;
@@ -58,6 +62,23 @@ impl Turn {
         Ok(self.cut(rows, from, key))
     }
 
+    /// The answer with the page of rows in the order of a unique key.
+    pub(super) fn list<T, K, S: Serialize>(
+        self,
+        call: &Call,
+        rows: Vec<T>,
+        key: impl Fn(&T) -> K,
+        shape: impl Fn(T) -> S,
+    ) -> Handled
+    where
+        K: Ord + FromStr + Display,
+    {
+        let page = self.by(rows, key);
+        let (rows, next) = page.map_err(|refusal| call.refused(&refusal))?;
+        let items = rows.into_iter().map(shape).collect();
+        ok(&List { items, next })
+    }
+
     /// The page of rows in another order: behind the row of the cursor, which must be there still.
     pub(super) fn behind<T, K>(
         self,
@@ -99,6 +120,16 @@ pub(super) fn limit(limit: Option<u32>, default: u32) -> Result<usize, Refusal> 
         field: "limit",
         expected,
     })
+}
+
+/// Size of a page of a long list, and the number in its cursor.
+pub(super) fn numbered(
+    call: &Call,
+    rows: Option<u32>,
+    after: Option<&str>,
+) -> Result<(usize, Option<i64>), Failure> {
+    let read = || Ok((limit(rows, USUAL_OF_LONG)?, after.map(cursor).transpose()?));
+    read().map_err(|refusal| call.refused(&refusal))
 }
 
 /// The number in a cursor.

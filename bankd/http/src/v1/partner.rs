@@ -83,7 +83,7 @@ struct Named<'a> {
 
 impl Named<'_> {
     fn request(&self, partner: &Record) -> Result<Request, Refusal> {
-        let bad = |field, expected| Refusal::BadValue { field, expected };
+        let bad = Refusal::bad_value;
         let kind = ObjectType::parse(self.kind);
         let processors = Decimal::parse(self.processors).filter(|p| *p > Decimal::ZERO);
         Ok(Request {
@@ -240,10 +240,7 @@ fn read_charge(
     same_unit(&new.unit, new.precision, bank)?;
     let minor = bank_api::text::parse_amount(&new.amount, bank.precision.places());
     let amount = minor.map_err(|_| Refusal::BadAmountSyntax)?;
-    let ends = Ends::parse(&new.ends).ok_or(Refusal::BadValue {
-        field: "ends",
-        expected: "nothing, lien or use",
-    })?;
+    let ends = Ends::parse(&new.ends).ok_or(Refusal::bad_value("ends", "nothing, lien or use"))?;
     // A project that is not open to the partner is unknown, so the suspense account has the charge.
     let is_open = call.directory().is_open_to(partner, &new.project);
     let project = if is_open {
@@ -266,10 +263,10 @@ fn read_charge(
         partner: partner.name().to_owned(),
         number: new.number,
         transaction: new.transaction,
-        recorded: recorded.ok_or(Refusal::BadValue {
-            field: "recorded_at",
-            expected: "a time such as 2026-10-01T00:00:00Z",
-        })?,
+        recorded: recorded.ok_or(Refusal::bad_value(
+            "recorded_at",
+            "a time such as 2026-10-01T00:00:00Z",
+        ))?,
         amount: bank_core::amount::Amount(amount),
         project: new.project.clone(),
         digest,
@@ -352,8 +349,5 @@ pub(super) async fn page(
 
 /// The refusal of a text that is no month.
 fn bad_month(call: &Call) -> Failure {
-    call.refused(&Refusal::BadValue {
-        field: "month",
-        expected: "a month such as 2026-10",
-    })
+    call.refused(&Refusal::bad_value("month", "a month such as 2026-10"))
 }

@@ -33,10 +33,7 @@ pub(super) async fn show(call: Call) -> Handled {
     let query: VerificationQuery = call.query()?;
     let wait = query.wait_s.unwrap_or(0);
     if wait > WAIT_MAX {
-        let refusal = Refusal::BadValue {
-            field: "wait_s",
-            expected: "0 to 20",
-        };
+        let refusal = Refusal::bad_value("wait_s", "0 to 20");
         return Err(call.refused(&refusal));
     }
     // Never as long as a request may take at all.

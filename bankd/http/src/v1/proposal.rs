@@ -26,9 +26,6 @@ use super::{allocation, correction, cycle, member, money, pages, record};
 use crate::auth::outside;
 use crate::error::Failure;
 
-/// Rows of a page that names no limit.
-const DEFAULT_LIMIT: u32 = 100;
-
 /// The command of a request that was written down.
 fn read(call: &Call, proposal: &Proposal) -> Result<(Command, Start), Failure> {
     let request = serde_json::from_str(&proposal.request).map_err(|_| unreadable())?;
@@ -116,9 +113,7 @@ fn decoded(segment: &str) -> Option<String> {
 /// `GET /api/v1/proposals`: the newest first.
 pub(super) async fn list(call: Call) -> Handled {
     let query: ProposalQuery = call.query()?;
-    let before = query.after.as_deref().map(pages::cursor).transpose();
-    let before = before.map_err(|r| call.refused(&r))?;
-    let limit = pages::limit(query.limit, DEFAULT_LIMIT).map_err(|r| call.refused(&r))?;
+    let (limit, before) = pages::numbered(&call, query.limit, query.after.as_deref())?;
     let all = query.all;
     let which = if all {
         store::Proposals::All

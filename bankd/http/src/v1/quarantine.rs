@@ -22,8 +22,6 @@ use super::path::Path;
 use super::share::whole;
 use crate::error::Failure;
 
-/// Default number of rows per page.
-const DEFAULT_LIMIT: u32 = 100;
 /// Maximum shown bytes of a body, so that clients can read the answer.
 const SHOWN_MAX: usize = 8 << 20;
 
@@ -31,9 +29,8 @@ const SHOWN_MAX: usize = 8 << 20;
 pub(super) async fn list(call: Call) -> Handled {
     whole(&call)?;
     let query: QuarantineQuery = call.query()?;
-    let limit = pages::limit(query.limit, DEFAULT_LIMIT).map_err(|r| call.refused(&r))?;
-    let after = query.after.as_deref().map(pages::cursor).transpose();
-    let after = after.map_err(|r| call.refused(&r))?.unwrap_or(0);
+    let (limit, after) = pages::numbered(&call, query.limit, query.after.as_deref())?;
+    let after = after.unwrap_or(0);
     let source = query.source;
     let page =
         call.ask(move |connection| quarantine::list(connection, source.as_deref(), after, limit));

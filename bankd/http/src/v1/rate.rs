@@ -2,7 +2,7 @@
 
 use axum::response::IntoResponse;
 use bank_api::text::suggest;
-use bank_api::v1::{self, List, NewRate, RateQuery};
+use bank_api::v1::{self, NewRate, RateQuery};
 use bank_core::attribute::PROPERTIES;
 use bank_core::calendar::Calendar;
 use bank_core::command::{Command, SetRate};
@@ -15,7 +15,7 @@ use bankd_config::zones;
 use bankd_ledger::writer::Decided;
 use bankd_store::answer::Answer;
 
-use super::call::{Call, Handled, new_state, ok, removed, rendered};
+use super::call::{Call, Handled, new_state, removed, rendered};
 use super::historical;
 use super::json::{self, read_bound};
 use super::pages::Turn;
@@ -40,13 +40,12 @@ pub(super) async fn list(call: Call) -> Handled {
     rates.retain(|rate| history || !rate.window.is_over(now));
     rates.retain(|rate| !in_force || rate.window.contains(now));
     rates.sort_by_key(|rate| rate.id);
-    let page = turn.by(rates, |rate| rate.id.0);
-    let (rates, next) = page.map_err(|refusal| call.refused(&refusal))?;
-    let items = rates.iter().map(|rate| shaped(directory, rate));
-    ok(&List {
-        items: items.collect(),
-        next,
-    })
+    turn.list(
+        &call,
+        rates,
+        |rate| rate.id.0,
+        |rate| shaped(directory, rate),
+    )
 }
 
 /// `POST /api/v1/rates`

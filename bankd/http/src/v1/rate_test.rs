@@ -65,10 +65,7 @@ fn known(call: &Call, request: &RateTest) -> Result<(), Failure> {
 /// The proposed rates, each valid at all times.
 fn proposals(directory: &Directory, request: &RateTest) -> Result<Vec<Rate>, Refusal> {
     if request.rates.len() > PROPOSED_MAX {
-        return Err(Refusal::BadValue {
-            field: "rates",
-            expected: "at most 100",
-        });
+        return Err(Refusal::bad_value("rates", "at most 100"));
     }
     let mut proposed = Vec::with_capacity(request.rates.len());
     for (place, new) in (0_i64..).zip(&request.rates) {
@@ -189,10 +186,10 @@ fn properties(given: &BTreeMap<String, String>) -> Result<Usage, Refusal> {
     if used.is_bounded() {
         return Ok(used);
     }
-    Err(Refusal::BadValue {
-        field: "usage",
-        expected: "at most 64 attributes, values up to 1024 bytes",
-    })
+    Err(Refusal::bad_value(
+        "usage",
+        "at most 64 attributes, values up to 1024 bytes",
+    ))
 }
 
 /// Owner and kind of charges: project, user, and whether only shadow totals moved.
@@ -218,19 +215,12 @@ fn span(request: &RateTest, now: Timestamp) -> Result<(Timestamp, Timestamp), Re
     let until_now = now.plus(Seconds(1));
     if let Some(days) = request.last_days {
         if !(1..=DAYS_MAX).contains(&days) {
-            return Err(Refusal::BadValue {
-                field: "last_days",
-                expected: "1 to 3660",
-            });
+            return Err(Refusal::bad_value("last_days", "1 to 3660"));
         }
         return Ok((now.minus(Seconds(days.saturating_mul(86_400))), until_now));
     }
-    let time = |text: &Option<String>, field| {
-        let text = text.as_deref();
-        text.map(|text| json::read_time(text, field)).transpose()
-    };
-    let to = time(&request.to, "to")?.unwrap_or(until_now);
-    let from = time(&request.from, "from")?;
+    let to = json::read_time_of(request.to.as_ref(), "to")?.unwrap_or(until_now);
+    let from = json::read_time_of(request.from.as_ref(), "from")?;
     Ok((from.ok_or(Refusal::MissingField { field: "from" })?, to))
 }
 

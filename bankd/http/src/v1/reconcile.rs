@@ -7,15 +7,14 @@ use bank_core::decimal::Decimal;
 use bank_core::directory::Bank;
 use bank_core::reconcile::{Difference, Kind, Side, compare, compare_twice};
 use bank_core::refusal::Refusal;
-use bank_core::time::{MICROS, Seconds, Timestamp};
+use bank_core::time::{MICROS, Timestamp};
 use bankd_store::read::reconcile::{self, Pair, Place, Question};
 
 use super::call::{Call, Handled, ok};
-use super::json::{self, read_time};
+use super::json::{self, read_time_of};
+use super::report::recent;
 use super::view::Lookup as _;
 
-/// Default period of a query without a start.
-const USUAL: Seconds = Seconds(30 * 86_400);
 /// Rows that a page without a limit looks at, and the most that one may.
 const LIMIT: (u32, u32) = (1_000, 10_000);
 /// Allowed difference of wall times in seconds: default and maximum.
@@ -70,16 +69,8 @@ pub(super) async fn show(call: Call) -> Handled {
 }
 
 fn window(query: &ReconcileQuery, now: Timestamp) -> Result<(Timestamp, Timestamp), Refusal> {
-    let time = |text: &Option<String>, field| {
-        let text = text.as_deref();
-        text.map(|text| read_time(text, field)).transpose()
-    };
-    let until = time(&query.until, "until")?.unwrap_or(Timestamp(now.0.saturating_add(1)));
-    let from = time(&query.from, "from")?.unwrap_or(until.minus(USUAL));
-    if from >= until {
-        return Err(Refusal::BadWindow);
-    }
-    Ok((from, until))
+    let from = read_time_of(query.from.as_ref(), "from")?;
+    recent(from, read_time_of(query.until.as_ref(), "until")?, now)
 }
 
 /// The machine of the query: the only one if none is named.
@@ -94,10 +85,7 @@ fn machine(
     let mut seen = machines.filter(|m| !m.deleted && call.view.sees_machine(&m.name));
     match (seen.next(), seen.next()) {
         (Some(only), None) => Ok(only.clone()),
-        _ => Err(call.refused(&Refusal::BadValue {
-            field: "machine",
-            expected: "the name of one",
-        })),
+        _ => Err(call.refused(&Refusal::bad_value("machine", "the name of one"))),
     }
 }
 
@@ -109,10 +97,7 @@ fn cursor(text: &str) -> Result<Place, Refusal> {
     match (kind, numbers.as_deref()) {
         (Some("r"), Some([end, id])) => Ok(Place::Record(*end, *id)),
         (Some("c"), Some([id])) => Ok(Place::Charge(*id)),
-        _ => Err(Refusal::BadValue {
-            field: "after",
-            expected: "`next` of the previous page",
-        }),
+        _ => Err(Refusal::bad_value("after", "`next` of the previous page")),
     }
 }
 

@@ -5,16 +5,14 @@ use bank_core::directory::Directory;
 use bankd_store::read::recorded::{self, RecordedRow};
 
 use super::call::{Call, Handled, ok};
-use super::job::{DEFAULT_LIMIT, Work, period};
+use super::job::{Work, period};
 use super::json;
-use super::pages::{cursor, limit};
+use super::pages::numbered;
 
 /// `GET /api/v1/uses`: newest first.
 pub(super) async fn list(call: Call) -> Handled {
     let query: RecordedUseQuery = call.query()?;
-    let limit = limit(query.limit, DEFAULT_LIMIT).map_err(|r| call.refused(&r))?;
-    let below = query.after.as_deref().map(cursor).transpose();
-    let below = below.map_err(|r| call.refused(&r))?;
+    let (limit, below) = numbered(&call, query.limit, query.after.as_deref())?;
     let bounds = [&query.from, &query.until, &query.period].map(Option::as_deref);
     let period = period(bounds).map_err(|r| call.refused(&r))?;
     let work = Work::new(&call.view, query.project, query.user, query.machine)?;

@@ -99,13 +99,9 @@ impl Span {
 }
 
 fn span(query: &RecordQuery) -> Result<Span, Refusal> {
-    let time = |text: &Option<String>, field| match text {
-        Some(text) => json::read_time(text, field).map(Some),
-        None => Ok(None),
-    };
     Ok(Span {
-        from: time(&query.from, "from")?,
-        to: time(&query.to, "to")?,
+        from: json::read_time_of(query.from.as_ref(), "from")?,
+        to: json::read_time_of(query.to.as_ref(), "to")?,
         after: query.after.as_deref().map(pages::cursor).transpose()?,
         machine: query.machine.clone(),
         numbers: query.records.as_deref().map(numbers).transpose()?,
@@ -117,10 +113,10 @@ fn numbers(text: &str) -> Result<(i64, i64), Refusal> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
     let both = first.parse().ok().zip(last.parse().ok());
     both.filter(|(first, last)| first <= last)
-        .ok_or(Refusal::BadValue {
-            field: "records",
-            expected: "a number such as 412, or 412-415",
-        })
+        .ok_or(Refusal::bad_value(
+            "records",
+            "a number such as 412, or 412-415",
+        ))
 }
 
 /// The form that is asked for: a record file's own, or one by its settings.

@@ -69,17 +69,30 @@ fn place(job: &ShortJob) -> String {
     format!("{}/{machine}/{project}/{object_id}", at.0)
 }
 
+/// A period up to now if it has no end, of 30 days if it has no start.
+pub(super) fn recent(
+    from: Option<Timestamp>,
+    until: Option<Timestamp>,
+    now: Timestamp,
+) -> Result<(Timestamp, Timestamp), Refusal> {
+    let until = until.unwrap_or(Timestamp(now.0.saturating_add(1)));
+    let from = from.unwrap_or(until.minus(USUAL));
+    if from >= until {
+        return Err(Refusal::BadWindow);
+    }
+    Ok((from, until))
+}
+
 fn window(query: &FallbackQuery, now: Timestamp) -> Result<(Timestamp, Timestamp), Refusal> {
     let time = |text: &Option<String>, field| {
         let text = text.as_deref();
         text.map(|text| utc_moment(text, field)).transpose()
     };
-    let until = time(&query.until, "until")?.unwrap_or(Timestamp(now.0.saturating_add(1)));
-    let from = time(&query.from, "from")?.unwrap_or(until.minus(USUAL));
-    if from >= until {
-        return Err(Refusal::BadWindow);
-    }
-    Ok((from, until))
+    recent(
+        time(&query.from, "from")?,
+        time(&query.until, "until")?,
+        now,
+    )
 }
 
 fn shaped(directory: &Directory, job: &ShortJob) -> FallbackJob {

@@ -132,10 +132,7 @@ impl Wanted {
         let bad = query
             .top
             .is_some_and(|top| !(1..=TOP_MAX).contains(&top))
-            .then_some(Refusal::BadValue {
-                field: "top",
-                expected: "a number from 1 to 10,000",
-            });
+            .then_some(Refusal::bad_value("top", "a number from 1 to 10,000"));
         match bad {
             Some(refusal) => Err(call.refused(&refusal)),
             None => read().map_err(|refusal: Refusal| call.refused(&refusal)),
@@ -229,10 +226,10 @@ pub(super) fn every(word: Option<&str>) -> Result<Every, Refusal> {
 }
 
 pub(super) fn zone(name: Option<&str>) -> Result<bank_core::calendar::Zone, Refusal> {
-    zones::zone(name.unwrap_or("UTC")).ok_or(Refusal::BadValue {
-        field: "tz",
-        expected: "the name of a time zone, such as Europe/Berlin",
-    })
+    zones::zone(name.unwrap_or("UTC")).ok_or(Refusal::bad_value(
+        "tz",
+        "the name of a time zone, such as Europe/Berlin",
+    ))
 }
 
 /// The words of `by`, each once.
@@ -275,10 +272,7 @@ fn at_end(word: Option<&str>) -> Result<bool, Refusal> {
     match word {
         None | Some("time") => Ok(false),
         Some("end") => Ok(true),
-        Some(_) => Err(Refusal::BadValue {
-            field: "credit",
-            expected: "time or end",
-        }),
+        Some(_) => Err(Refusal::bad_value("credit", "time or end")),
     }
 }
 

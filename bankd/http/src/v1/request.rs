@@ -21,8 +21,6 @@ use super::path::Path;
 use super::{pages, proposal};
 use crate::error::Failure;
 
-/// Rows of a page that names no limit.
-const DEFAULT_LIMIT: u32 = 100;
 /// The words for the state of a request.
 const STATES: [&str; 5] = ["open", "approved", "rejected", "withdrawn", "expired"];
 
@@ -136,14 +134,12 @@ pub(super) async fn list(call: Call) -> Handled {
     let query: RequestQuery = call.query()?;
     let state = query.state.as_deref();
     if state.is_some_and(|state| !STATES.contains(&state)) {
-        return Err(call.refused(&Refusal::BadValue {
-            field: "state",
-            expected: "open, approved, rejected, withdrawn or expired",
-        }));
+        return Err(call.refused(&Refusal::bad_value(
+            "state",
+            "open, approved, rejected, withdrawn or expired",
+        )));
     }
-    let before = query.after.as_deref().map(pages::cursor).transpose();
-    let before = before.map_err(|r| call.refused(&r))?;
-    let limit = pages::limit(query.limit, DEFAULT_LIMIT).map_err(|r| call.refused(&r))?;
+    let (limit, before) = pages::numbered(&call, query.limit, query.after.as_deref())?;
     let which = store::Proposals::Requests;
     let more = limit.saturating_add(1);
     let found = call.ask(move |connection| store::proposals(connection, which, before, more));

@@ -11,7 +11,7 @@ use bankd_ledger::writer::Decided;
 use bankd_store::answer::Answer;
 
 use super::call::{Call, Handled, rendered};
-use super::json::{self, read_time};
+use super::json::{self, read_time_of};
 use super::object::{find_quote, object_of};
 use super::overflow;
 
@@ -32,9 +32,8 @@ pub(super) async fn reserve(call: Call) -> Handled {
 }
 
 fn read(mut new: NewReserve, call: &Call) -> Result<Reserve, Refusal> {
-    let time = |text: Option<&String>, field| text.map(|t| read_time(t, field)).transpose();
-    let start = time(new.start.as_ref(), "start")?;
-    let end = time(new.end.as_ref(), "end")?;
+    let start = read_time_of(new.start.as_ref(), "start")?;
+    let end = read_time_of(new.end.as_ref(), "end")?;
     // A billed job already has an owner. The owner of a new lien is the caller.
     let own = || call.view.own_user().map(|u| u.name.clone());
     new.user = new.user.or_else(own);

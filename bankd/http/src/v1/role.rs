@@ -1,7 +1,7 @@
 //! Roles of people: granted roles, and roles from project membership.
 
 use axum::response::IntoResponse;
-use bank_api::v1::{List, NewRoleGrant, RevokeQuery, RoleGrant, RoleQuery};
+use bank_api::v1::{NewRoleGrant, RevokeQuery, RoleGrant, RoleQuery};
 use bank_core::command::{Access, Command, GrantRole, RevokeRole};
 use bank_core::directory::Directory;
 use bank_core::effects::Outcome;
@@ -11,7 +11,7 @@ use bank_core::role::Role;
 use bankd_ledger::writer::Decided;
 use bankd_store::answer::Answer;
 
-use super::call::{Call, Handled, new_state, ok, removed, rendered};
+use super::call::{Call, Handled, new_state, removed, rendered};
 use super::covered;
 use super::json::{self, read_time, some};
 use super::pages::Turn;
@@ -34,9 +34,7 @@ pub(super) async fn list(call: Call) -> Handled {
     let mut items: Vec<RoleGrant> = given.chain(in_projects(&call.view)).collect();
     items.retain(|row| name.as_ref().is_none_or(|name| *name == row.name));
     items.sort_by_cached_key(place);
-    let page = turn.by(items, place);
-    let (items, next) = page.map_err(|refusal| call.refused(&refusal))?;
-    ok(&List { items, next })
+    turn.list(&call, items, place, |row| row)
 }
 
 /// Position of a row in the list. No name contains a line break.

@@ -126,10 +126,10 @@ fn page_of(
         return Ok(String::new());
     };
     let Some(each) = report.each else {
-        return Err(call.refused(&Refusal::BadValue {
-            field: "person",
-            expected: "nothing: the report has no pages for people",
-        }));
+        return Err(call.refused(&Refusal::bad_value(
+            "person",
+            "nothing: the report has no pages for people",
+        )));
     };
     let people = schedule::people::of(call.directory(), each, call.now());
     if people.iter().any(|(name, _)| *name == person) {

@@ -1,9 +1,9 @@
 //! The settings in force.
 
-use bank_api::v1::{self, List};
+use bank_api::v1::{self};
 use bankd_config::Setting;
 
-use super::call::{Call, Handled, ok};
+use super::call::{Call, Handled};
 use super::pages::Turn;
 
 /// `GET /api/v1/settings`: by name.
@@ -11,9 +11,7 @@ pub(super) async fn list(call: Call) -> Handled {
     let turn = Turn::read(&call)?;
     let all = call.services.settings.all();
     let all: Vec<v1::Setting> = all.iter().map(shaped).collect();
-    let page = turn.by(all, |setting| setting.name.clone());
-    let (items, next) = page.map_err(|refusal| call.refused(&refusal))?;
-    ok(&List { items, next })
+    turn.list(&call, all, |setting| setting.name.clone(), |row| row)
 }
 
 fn shaped(setting: &Setting) -> v1::Setting {

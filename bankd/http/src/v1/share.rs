@@ -258,10 +258,7 @@ fn question(call: &Call, query: &ContributionQuery, zone: &str) -> Result<Questi
         project: query.project.clone(),
         user: query.user.clone(),
         machine: query.machine.clone(),
-        zone: zones::zone(zone).ok_or(Refusal::BadValue {
-            field: "tz",
-            expected: ZONE,
-        })?,
+        zone: zones::zone(zone).ok_or(Refusal::bad_value("tz", ZONE))?,
         running: None,
     })
 }
@@ -339,7 +336,7 @@ fn span(from: Option<Timestamp>, to: Option<Timestamp>, now: Timestamp) -> Resul
 }
 
 fn edges(span: Span, buckets: Option<&str>, zone: &str) -> Result<Vec<Timestamp>, Refusal> {
-    let bad = |field, expected| Refusal::BadValue { field, expected };
+    let bad = Refusal::bad_value;
     let few = || {
         bad(
             "buckets",

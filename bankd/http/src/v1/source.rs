@@ -1,7 +1,7 @@
 //! Collectors: who reports finished usage, and whether they still do.
 
 use axum::response::IntoResponse;
-use bank_api::v1::{Followed, LeftOut, List, PatchSource, Removed, Source, SourceQuery, Written};
+use bank_api::v1::{Followed, LeftOut, PatchSource, Removed, Source, SourceQuery, Written};
 use bank_core::refusal::Refusal;
 use bank_core::time::{Seconds, TEN_YEARS_S, Timestamp};
 use bankd_intake::follow::Standing;
@@ -26,12 +26,8 @@ pub(super) async fn list(call: Call) -> Handled {
     let seen = rows
         .iter()
         .filter(|row| sees(&call, row) && (all || !row.removed));
-    let page = turn.by(seen.collect(), |row| row.name.clone());
-    let (seen, next) = page.map_err(|refusal| call.refused(&refusal))?;
-    ok(&List {
-        items: seen.into_iter().map(|row| shaped(&call, row)).collect(),
-        next,
-    })
+    let shape = |row| shaped(&call, row);
+    turn.list(&call, seen.collect(), |row| row.name.clone(), shape)
 }
 
 /// `GET /api/v1/sources/{name}`

@@ -25,9 +25,6 @@ use crate::error::Failure;
 
 /// Instants at which a statement gives the amounts.
 const SAMPLES_MAX: u32 = 100;
-/// Lines of a page that names no limit.
-const DEFAULT_LIMIT: u32 = 100;
-
 /// `GET /api/v1/statements`
 pub(super) async fn show(call: Call) -> Handled {
     let query: StatementQuery = call.query()?;
@@ -37,10 +34,7 @@ pub(super) async fn show(call: Call) -> Handled {
     let view = call.view.clone();
     let samples = query.samples.unwrap_or(0);
     if samples > SAMPLES_MAX {
-        let refusal = Refusal::BadValue {
-            field: "samples",
-            expected: "a number from 1 to 100",
-        };
+        let refusal = Refusal::bad_value("samples", "a number from 1 to 100");
         return Err(call.refused(&refusal));
     }
     let first = move |connection: &_| {
@@ -149,7 +143,7 @@ async fn agree(
 /// `GET /api/v1/statements/entries`: the lines, in order of time.
 pub(super) async fn lines(call: Call) -> Handled {
     let query: StatementLineQuery = call.query()?;
-    let limit = pages::limit(query.limit, DEFAULT_LIMIT).map_err(|r| call.refused(&r))?;
+    let limit = pages::limit(query.limit, pages::USUAL_OF_LONG).map_err(|r| call.refused(&r))?;
     let after = query.after.as_deref().map(place).transpose();
     let after = after.map_err(|()| call.refused(&pages::bad_cursor()))?;
     let (after, before) = match after {

@@ -16,15 +16,10 @@ use super::view::View;
 use super::{json, pages};
 use crate::error::Failure;
 
-/// Rows of a page that names no limit.
-const DEFAULT_LIMIT: u32 = 100;
-
 /// `GET /api/v1/quotes`: newest first.
 pub(super) async fn list(call: Call) -> Handled {
     let query: GivenQuoteQuery = call.query()?;
-    let limit = pages::limit(query.limit, DEFAULT_LIMIT).map_err(|r| call.refused(&r))?;
-    let below = query.after.as_deref().map(pages::cursor).transpose();
-    let below = below.map_err(|r| call.refused(&r))?;
+    let (limit, below) = pages::numbered(&call, query.limit, query.after.as_deref())?;
     let (view, now) = (call.view.clone(), call.now());
     let keep = move |quote: &Quote| {
         sees(&view, quote) && (!query.valid || (quote.uses > 0 && quote.window.contains(now)))

@@ -2,7 +2,7 @@
 //! journal, not in the answer stored for repeats, not in a log.
 
 use axum::response::IntoResponse;
-use bank_api::v1::{self, List, NewToken, NewTokenAnswer, TokenQuery};
+use bank_api::v1::{self, NewToken, NewTokenAnswer, TokenQuery};
 use bank_core::command::Command;
 use bank_core::effects::Outcome;
 use bank_core::model::Key;
@@ -32,13 +32,8 @@ pub(super) async fn list(call: Call) -> Handled {
     let all = seen.filter(|key| key.token.is_some());
     let wanted = all.filter(|k| query.client.as_ref().is_none_or(|c| *c == k.client));
     let turn = Turn::of(&call, query.limit, query.after)?;
-    let page = turn.by(wanted.collect(), |token| token.id.clone());
-    let (wanted, next) = page.map_err(|refusal| call.refused(&refusal))?;
-    let items = wanted.into_iter().map(|token| with_use(&call, token));
-    ok(&List {
-        items: items.collect(),
-        next,
-    })
+    let shape = |token| with_use(&call, token);
+    turn.list(&call, wanted.collect(), |token| token.id.clone(), shape)
 }
 
 /// `GET /api/v1/tokens/{id}`

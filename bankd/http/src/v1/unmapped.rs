@@ -197,10 +197,7 @@ pub(super) async fn assign(call: Call) -> Handled {
     let refused = |refusal: Refusal| call.refused(&refusal);
     let limit = new.limit.unwrap_or(ASSIGN_USUAL);
     if !(1..=ASSIGN_MAX).contains(&limit) {
-        return Err(refused(Refusal::BadValue {
-            field: "limit",
-            expected: "1 to 1000",
-        }));
+        return Err(refused(Refusal::bad_value("limit", "1 to 1000")));
     }
     let mut behind = new
         .after

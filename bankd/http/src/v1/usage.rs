@@ -22,7 +22,7 @@ use bankd_store::answer::{Answer, Media};
 use serde_json::Value;
 
 use super::call::{Call, Handled, ok, rendered};
-use super::json::{self, cleared, read_amount, read_time};
+use super::json::{self, cleared, read_amount, read_time_of};
 use super::object::only_machine;
 use crate::error::{Failure, problem};
 
@@ -158,10 +158,8 @@ fn read(record: Value, call: &Call) -> Result<UsageReport, Box<Problem>> {
 fn report(new: NewUsage, call: &Call) -> Result<UsageReport, Refusal> {
     let figures = figures(&new)?;
     let word = new.kind.as_deref().unwrap_or(ObjectType::Job.word());
-    let object_type = ObjectType::parse(word).ok_or(Refusal::BadValue {
-        field: "type",
-        expected: "job or reservation",
-    })?;
+    let object_type =
+        ObjectType::parse(word).ok_or(Refusal::bad_value("type", "job or reservation"))?;
     let machine = new.machine.clone();
     let machine = machine.map_or_else(|| only_machine(&call.view), Ok)?;
     let mut facts = facts(&new)?;
@@ -215,18 +213,14 @@ fn report(new: NewUsage, call: &Call) -> Result<UsageReport, Refusal> {
 
 /// The facts of a record, with the names as its source has them.
 fn facts(new: &NewUsage) -> Result<Facts, Refusal> {
-    let time = |text: &Option<String>, field| {
-        let text = text.as_deref();
-        text.map(|text| read_time(text, field)).transpose()
-    };
     Ok(Facts {
         project: new.project.clone().unwrap_or_default(),
         user: new.user.clone().unwrap_or_default(),
         group: new.group.clone().unwrap_or_default(),
         wall: new.requested_s.map(Seconds),
-        start: time(&new.start, "start")?,
-        end: time(&new.end, "end")?,
-        submit: time(&new.submit, "submit")?,
+        start: read_time_of(new.start.as_ref(), "start")?,
+        end: read_time_of(new.end.as_ref(), "end")?,
+        submit: read_time_of(new.submit.as_ref(), "submit")?,
         state: new.state.clone().unwrap_or_default(),
         exit_code: new.exit_code,
         usage: usage(new)?,
@@ -277,10 +271,7 @@ fn figures(new: &NewUsage) -> Result<Figures, Refusal> {
 
 fn equivalents(new: &NewEquivalents) -> Result<Equivalents, Refusal> {
     if new.tasks.len() > TASKS_MAX {
-        return Err(Refusal::BadValue {
-            field: "tasks",
-            expected: "at most 64 rows",
-        });
+        return Err(Refusal::bad_value("tasks", "at most 64 rows"));
     }
     let NewEquivalents { partition, tasks } = new;
     let partition = share([

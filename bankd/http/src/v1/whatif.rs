@@ -29,10 +29,7 @@ pub(super) async fn show(call: Call) -> Handled {
     let turn = Turn::of(&call, query.limit, query.after.clone())?;
     let days = query.days.unwrap_or(30);
     if !(1..=DAYS_MAX).contains(&days) {
-        let refusal = Refusal::BadValue {
-            field: "days",
-            expected: "1 to 3660",
-        };
+        let refusal = Refusal::bad_value("days", "1 to 3660");
         return Err(call.refused(&refusal));
     }
     if let Some(name) = &query.project {

@@ -18,11 +18,7 @@ pub(super) fn found(mapping: &Mapping, places: &HashMap<String, usize>, cells: &
         places,
         cells,
     };
-    match row.judged() {
-        Ok(Ok(job)) => Found::Jobs(vec![job]),
-        Ok(Err(label)) => Found::Skipped(label),
-        Err(why) => Found::Malformed(why),
-    }
+    Found::of(row.judged())
 }
 
 struct Row<'a> {

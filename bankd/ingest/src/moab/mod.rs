@@ -9,8 +9,8 @@ mod xml;
 
 use std::io::{self, BufRead};
 
-use super::job::{Found, Job, Label, Record, State};
-use super::lines::{Line, Lines};
+use super::job::{Found, Job, Label, State};
+use super::lines::{Line, each_line};
 use super::number::Number;
 use super::options::Options;
 use super::text::known;
@@ -167,13 +167,10 @@ impl Moab {
 
 impl Reader for Moab {
     fn file(&mut self, _: &str, input: &mut dyn BufRead, sink: &mut Sink<'_>) -> io::Result<()> {
-        let mut lines = Lines::new(input);
-        while let Some(line) = lines.next_line()? {
-            if !line.is_blank() && !line.bytes.starts_with(b"#") {
-                sink(Record::new(line.number, line.bytes, self.found(&line)))?;
-            }
-        }
-        Ok(())
+        each_line(input, sink, |line| {
+            let is_record = !line.bytes.starts_with(b"#");
+            is_record.then(|| self.found(line))
+        })
     }
 }
 
@@ -181,19 +178,14 @@ impl Moab {
     fn found(&self, line: &Line<'_>) -> Found {
         let text = line.text();
         let words = Words(text.split_whitespace().collect());
-        let judged = match self.log {
+        Found::of(match self.log {
             Log::Trace => trace(&words, &self.columns),
             Log::Events => match words.at(0).chars().next() {
                 Some('<') => xml::contents(text.trim()).and_then(|contents| contents.judged()),
                 _ if pairs::are_in(&words.0) => pairs::contents(&text, &words.0).judged(),
                 _ => event(&words, &self.columns),
             },
-        };
-        match judged {
-            Ok(Ok(job)) => Found::Jobs(vec![job]),
-            Ok(Err(label)) => Found::Skipped(label),
-            Err(why) => Found::Malformed(why),
-        }
+        })
     }
 }
 

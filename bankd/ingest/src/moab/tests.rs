@@ -1,6 +1,7 @@
 //! Lines of events and traces, with their results.
 
 use super::*;
+use crate::Record;
 
 /// A line of so many columns, some of them given by their number.
 fn line(columns: usize, given: &[(usize, &str)]) -> String {

@@ -8,8 +8,8 @@ use chrono_tz::Tz;
 use super::row::{self, Moment, Order, Row};
 use super::stated::{self, Stated};
 use super::tres::{self, Resources};
-use crate::job::{Found, Record};
-use crate::lines::Lines;
+use crate::job::Found;
+use crate::lines::each_line;
 use crate::text::clock;
 use crate::{Reader, Sink};
 
@@ -19,14 +19,7 @@ pub(crate) struct KeyValue(pub(crate) Tz);
 
 impl Reader for KeyValue {
     fn file(&mut self, _: &str, input: &mut dyn BufRead, sink: &mut Sink<'_>) -> io::Result<()> {
-        let mut lines = Lines::new(input);
-        while let Some(line) = lines.next_line()? {
-            if !line.is_blank() {
-                let found = found(&line.text(), self.0);
-                sink(Record::new(line.number, line.bytes, found))?;
-            }
-        }
-        Ok(())
+        each_line(input, sink, |line| Some(found(&line.text(), self.0)))
     }
 }
 

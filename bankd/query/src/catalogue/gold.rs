@@ -2,7 +2,7 @@
 //! (ledger.md 1.2). Times are whole seconds since 1970; 0 and 2147483647 are the ends that Gold writes for
 //! none. What Gold hides is hidden: an answer has it only if the query names it.
 
-use super::{Attribute, Kind, Object, Seen};
+use super::{Attribute, Kind, Object, Seen, VIEW};
 
 /// The views, in the order of the manual.
 pub(crate) const OBJECTS: &[Object] = &[
@@ -26,18 +26,6 @@ pub(crate) const OBJECTS: &[Object] = &[
     TRANSACTION,
     SYSTEM,
 ];
-
-const VIEW: Object = Object {
-    name: "",
-    description: "",
-    attributes: &[],
-    from: "",
-    seen: Seen::All,
-    there: None,
-    effective: None,
-    timed: None,
-    keyed: None,
-};
 
 const USER: Object = Object {
     name: "User",

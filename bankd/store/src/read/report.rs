@@ -67,19 +67,9 @@ pub const DIMENSIONS: [(Dimension, &str); 11] = [
     (Dimension::Wall, "wall"),
 ];
 
+bank_core::words!(Dimension, DIMENSIONS, "project");
+
 impl Dimension {
-    /// Its word.
-    pub fn word(self) -> &'static str {
-        let found = DIMENSIONS.iter().find(|(dimension, _)| *dimension == self);
-        found.map_or("project", |(_, word)| word)
-    }
-
-    /// From its word.
-    pub fn parse(word: &str) -> Option<Dimension> {
-        let found = DIMENSIONS.iter().find(|(_, known)| *known == word);
-        found.map(|(dimension, _)| *dimension)
-    }
-
     /// Whether rollups contain it.
     pub fn is_rolled_up(self) -> bool {
         !matches!(

@@ -96,10 +96,7 @@ fn is_seen(call: &Call, wanted: &Wanted, cost: &Cost) -> bool {
 }
 
 fn read_cursor(text: &str, bank: &str) -> Result<i64, Refusal> {
-    let bad = Refusal::BadValue {
-        field: "since",
-        expected: "the `next` of this export of this bank",
-    };
+    let bad = Refusal::bad_value("since", "the `next` of this export of this bank");
     let rest = text
         .strip_prefix(bank)
         .and_then(|rest| rest.strip_prefix('-'));

@@ -98,10 +98,7 @@ pub(in crate::v1) async fn show(call: Call) -> Handled {
 /// The basis: selection of uses.
 fn basis(word: Option<&str>) -> Result<Basis, Refusal> {
     let basis = word.map_or(Some(Basis::default()), Basis::parse);
-    basis.ok_or(Refusal::BadValue {
-        field: "count",
-        expected: "started or overlap",
-    })
+    basis.ok_or(Refusal::bad_value("count", "started or overlap"))
 }
 
 /// The least and the greatest priority.

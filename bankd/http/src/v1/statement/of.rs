@@ -149,10 +149,7 @@ impl StatementRequest {
         };
         let begins = request.period.start;
         if begins.is_some_and(|start| start > call.now()) {
-            return Err(call.refused(&Refusal::BadValue {
-                field: "from",
-                expected: "a time that has passed",
-            }));
+            return Err(call.refused(&Refusal::bad_value("from", "a time that has passed")));
         }
         Ok(request)
     }
