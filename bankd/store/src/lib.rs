@@ -72,6 +72,7 @@ pub mod verify;
 mod version;
 mod waypoint;
 pub mod web_session;
+mod write_back;
 
 pub use access::{Proposals, proposal, proposals};
 pub use attention::{Digest, Letter, NoticeChange, TargetRow, waiting_notice};

@@ -8,9 +8,10 @@ use super::sources::QUARANTINE_BYTES;
 use super::sqlite::SqliteStore;
 use super::stamp::Stamp;
 use super::verify::journal;
+use super::write_back::WriteBack;
 use super::{
     BUSY_TIMEOUT, Error, bank, choice, extent, keep_plans, load, migrate, replica, seal, tally,
-    version,
+    version, write_back,
 };
 use bank_core::directory::Policy;
 use bankd_changes::Recorded;
@@ -77,7 +78,7 @@ impl SqliteStore {
         Ok(store)
     }
 
-    fn from_connection(connection: Connection, policy: Policy) -> Result<SqliteStore, Error> {
+    fn from_connection(mut connection: Connection, policy: Policy) -> Result<SqliteStore, Error> {
         let directory = Arc::new(bank::directory(&connection, policy)?);
         let tail = load::tail(&connection, &directory.bank)?;
         let extent = extent::read(&connection)?;
@@ -100,6 +101,7 @@ impl SqliteStore {
             bulk: None,
             quarantine_bytes: QUARANTINE_BYTES,
             is_replicated: false,
+            write_back: Some(WriteBack::start(&mut connection)?),
             connection: Recorded::new(connection),
         })
     }
@@ -141,7 +143,7 @@ pub(super) fn existing(path: &Path) -> Result<Connection, Error> {
     Ok(connection)
 }
 
-fn connect(path: &Path) -> Result<Connection, Error> {
+pub(super) fn connect(path: &Path) -> Result<Connection, Error> {
     let connection = Connection::open(path)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
@@ -152,8 +154,9 @@ fn connect(path: &Path) -> Result<Connection, Error> {
          PRAGMA synchronous = FULL;
          PRAGMA foreign_keys = ON;
          PRAGMA temp_store = MEMORY;
-         PRAGMA cache_size = -4096;
-         PRAGMA wal_autocheckpoint = 4000;",
+         PRAGMA cache_size = -4096;",
     )?;
+    // What commits do until `WriteBack` takes over.
+    connection.pragma_update(None, "wal_autocheckpoint", write_back::PAGES)?;
     Ok(connection)
 }

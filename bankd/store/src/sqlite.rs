@@ -6,6 +6,7 @@ use super::greatest::Greatest;
 use super::recent::Recent;
 use super::rollup::Rollups;
 use super::stamp::Stamp;
+use super::write_back::WriteBack;
 use bank_core::directory::Directory;
 use bank_core::ids::Next;
 use bank_core::time::Timestamp;
@@ -60,6 +61,8 @@ pub struct SqliteStore {
     pub(super) quarantine_bytes: u64,
     /// Whether the changes of each database transaction are recorded.
     pub(super) is_replicated: bool,
+    /// Writes the log back while this connection serves with others.
+    pub(super) write_back: Option<WriteBack>,
 }
 
 /// Rows of an import that has the database alone in one database transaction, at most one chunk more.
@@ -116,6 +119,8 @@ impl SqliteStore {
     /// # Errors
     /// If another process has the database open.
     pub fn prepare_for_bulk(&mut self) -> Result<(), Error> {
+        // Its connection is one more.
+        self.write_back = None;
         let exclusively = "PRAGMA cache_size = -32768; PRAGMA foreign_keys = OFF;
              PRAGMA locking_mode = EXCLUSIVE;";
         self.connection.execute_batch(exclusively)?;
@@ -295,7 +300,9 @@ impl SqliteStore {
     }
 
     /// Writes the log back into the database; at the end of service.
-    pub fn checkpoint(&self) -> Result<(), Error> {
+    pub fn checkpoint(&mut self) -> Result<(), Error> {
+        // While it works, no other connection may.
+        self.write_back = None;
         if self.bulk.is_some() {
             self.end_bulk()?;
         }
