@@ -1,5 +1,7 @@
 //! Reasons for refusals by the rules. Expected, stable, and never a bug.
 
+mod made;
+
 use crate::amount::{Amount, AmountError};
 use crate::ids::{BadName, NAME_BYTES_MAX};
 use crate::time::Timestamp;
@@ -425,73 +427,6 @@ impl Refusal {
             Refusal::PartnerRefused { .. } => "partner_refused",
             Refusal::PartnerAway { .. } => "partner_away",
             Refusal::PartnerOutOfStep { .. } => "partner_out_of_step",
-        }
-    }
-
-    /// The refusal `not_found` for a name as given.
-    pub fn not_found(kind: impl Into<Cow<'static, str>>, name: &str) -> Refusal {
-        Refusal::NotFound {
-            kind: kind.into(),
-            name: short(name),
-        }
-    }
-
-    /// The refusal `bad_value` of a setting, with what is expected instead.
-    pub const fn bad_value(field: &'static str, expected: &'static str) -> Refusal {
-        Refusal::BadValue { field, expected }
-    }
-
-    /// The refusal `already_exists`.
-    pub fn already_exists(kind: impl Into<Cow<'static, str>>, name: impl Into<String>) -> Refusal {
-        Refusal::AlreadyExists {
-            kind: kind.into(),
-            name: name.into(),
-        }
-    }
-
-    /// The refusal `in_use` of an object that another one uses.
-    pub(crate) fn in_use(name: impl Into<String>, by: impl Into<String>) -> Refusal {
-        Refusal::InUse {
-            name: name.into(),
-            by: by.into(),
-            field: None,
-        }
-    }
-
-    /// The refusal `insufficient_funds`; `available` is in minor units, of any size.
-    pub(crate) fn insufficient_funds(
-        needed: Amount,
-        available: i128,
-        whose: impl Into<String>,
-    ) -> Refusal {
-        Refusal::InsufficientFunds {
-            needed,
-            available: Amount::clamped(available),
-            whose: whose.into(),
-        }
-    }
-
-    /// The refusal of an object out of the caller's scope, for a name as given.
-    pub(crate) fn out_of_scope(kind: &'static str, name: &str) -> Refusal {
-        Refusal::OutOfScope {
-            kind,
-            name: short(name),
-        }
-    }
-
-    /// The refusal `bad_name` of a name, with what such a name must be.
-    pub(crate) fn bad_name(name: &str, rule: &'static str) -> Refusal {
-        Refusal::BadName {
-            name: short(name),
-            rule,
-        }
-    }
-
-    /// The refusal `bad_value` for a field of a declared kind, with what is expected instead.
-    pub(crate) fn bad_field(field: &str, expected: impl Into<String>) -> Refusal {
-        Refusal::BadField {
-            field: field.to_owned(),
-            expected: expected.into(),
         }
     }
 
