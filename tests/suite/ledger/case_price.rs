@@ -56,7 +56,7 @@ fn ledger_case_112_usage_without_processors_costs_nothing() {
 #[test]
 fn a_fee_counts_once_whatever_was_undone() {
     let flush = || ci("k", 10).attribute("Zone", "Asia");
-    let fee = |t: &mut super::bench::Bench| {
+    let fee = |t: &mut super::bench::Bench<'_>| {
         t.given("F{a=1000}");
         t.rate("NBF Zone=Asia 200");
         t.at("T0+10");

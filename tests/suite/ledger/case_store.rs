@@ -141,7 +141,7 @@ fn ledger_case_103_a_flipped_byte_is_found() {
     let sound = verify::run(store.path()).unwrap();
     assert_eq!(sound.lines(), Vec::<String>::new());
     let path = store.path().to_owned();
-    let closing = store.take_store();
+    let mut closing = store.take_store();
     closing.checkpoint().unwrap();
     drop(closing);
 

@@ -199,7 +199,7 @@ fn template(places: u8) -> PathBuf {
                 created_at: Timestamp((T0 - 1) * MICROS),
             };
             let policy = settings().policy();
-            let store = SqliteStore::create(&path, &new, policy).unwrap();
+            let mut store = SqliteStore::create(&path, &new, policy).unwrap();
             store.checkpoint().unwrap();
             path
         };

@@ -61,7 +61,7 @@ pub(super) fn bank(seed: u64) -> (Sqlite, PathBuf) {
     ground.open();
     fill::fill(&mut ground, clock);
     beside(&path, ground.store(), clock);
-    let store = ground.take_store();
+    let mut store = ground.take_store();
     store.checkpoint().unwrap();
     drop(store);
     (ground, path)
