@@ -5,6 +5,7 @@
 
 mod config;
 mod programs;
+mod resources;
 #[cfg(test)]
 mod tests;
 
@@ -64,14 +65,15 @@ impl Report {
     }
 }
 
-/// Checks one configuration.
-pub(crate) fn check(file: &File, scripts: Option<Scripts>) -> Findings {
+/// Checks one configuration, with the names of the bank's rates.
+pub(crate) fn check(file: &File, scripts: Option<Scripts>, rates: &[String]) -> Findings {
     let config = Config::read(&file.text);
     let mut report = Report::default();
     programs::check(file, &config, &mut report);
     times(file, &config, scripts, &mut report);
     accounting(file, &config, &mut report);
     requeue(&config, &mut report);
+    resources::check(file, &config, rates, &mut report);
     for line in &config.includes {
         report.note(format!(
             "line {line} includes another file, which was not read; check `scontrol show config`"
@@ -86,6 +88,12 @@ pub(crate) fn conf_of(text: &str) -> Option<PathBuf> {
     let config = Config::read(text);
     let setting = config.get("SLURM_CONF")?;
     Some(PathBuf::from(&setting.value))
+}
+
+/// The name of the cluster.
+pub(crate) fn cluster_of(text: &str) -> Option<String> {
+    let config = Config::read(text);
+    Some(config.get("ClusterName")?.value.clone())
 }
 
 fn times(file: &File, config: &Config, scripts: Option<Scripts>, report: &mut Report) {

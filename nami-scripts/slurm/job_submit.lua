@@ -49,6 +49,27 @@ local function either(changed, record, name)
    return nil
 end
 
+-- The partition of a job that names none.
+local function default_partition(part_list)
+   for name, part in pairs(part_list or {}) do
+      if part.flag_default == 1 then
+         return name
+      end
+   end
+   return nil
+end
+
+-- The GPUs of `gres:gpu:a100:2,gres:gpu`. A type without a count is one GPU.
+local function gpus_of(text)
+   local sum
+   for part in string.gmatch(tostring(text or ""), "[^,]+") do
+      if string.match(part, "^gres[:/]gpu") or string.match(part, "^gpu") then
+         sum = (sum or 0) + (tonumber(string.match(part, "[:=](%d+)$")) or 1)
+      end
+   end
+   return sum
+end
+
 -- The part of the billing weights that is known at submission.
 local function billing(partition, cpus, memory, gpus)
    local weights = partition and BILLING[partition]
@@ -61,7 +82,7 @@ local function billing(partition, cpus, memory, gpus)
 end
 
 -- The bank's answer: verdict and the rest of its line. No answer is "down".
-local function ask(changed, record)
+local function ask(changed, record, part_list)
    local command = "timeout -k 0.1 " .. TIMEOUT .. " " .. PROGRAM
    local function add(key, value)
       if is_set(value) then
@@ -72,7 +93,8 @@ local function ask(changed, record)
    local nodes = either(changed, record, "min_nodes")
    add("account", either(changed, record, "account") or either(changed, record, "default_account"))
    add("user", changed.user_name or (record and record.user_name))
-   add("partition", either(changed, record, "partition"))
+   local partition = either(changed, record, "partition") or default_partition(part_list)
+   add("partition", partition)
    add("qos", either(changed, record, "qos"))
    add("name", either(changed, record, "name"))
    add("reservation", either(changed, record, "reservation"))
@@ -89,13 +111,17 @@ local function ask(changed, record)
    end
    local per_node = either(changed, record, "tres_per_node")
    local per_job = either(changed, record, "tres_per_job")
+   local per_task = either(changed, record, "tres_per_task")
+   local tasks = either(changed, record, "num_tasks")
+   add("tasks", tasks)
    add("tres_per_node", per_node)
    add("tres_per_job", per_job)
-   local gpus = tonumber(string.match(tostring(per_job or per_node or ""), "gpu.-(%d+)$"))
-   if gpus and not per_job then
-      gpus = gpus * (is_set(nodes) and nodes or 1)
+   add("tres_per_task", per_task)
+   local function times(count, each)
+      return count and count * (is_set(each) and each or 1)
    end
-   add("billing", billing(either(changed, record, "partition"), cpus, memory, gpus))
+   local gpus = gpus_of(per_job) or times(gpus_of(per_node), nodes) or times(gpus_of(per_task), tasks)
+   add("billing", billing(partition, cpus, memory, gpus))
    if record ~= nil then
       add("job", record.job_id)
    end
@@ -108,11 +134,11 @@ local function ask(changed, record)
    return verdict or "down", rest or "no answer of " .. PROGRAM
 end
 
-local function decide(changed, record)
+local function decide(changed, record, part_list)
    if EXEMPT[changed.user_name or (record and record.user_name) or ""] then
       return slurm.SUCCESS
    end
-   local verdict, rest = ask(changed, record)
+   local verdict, rest = ask(changed, record, part_list)
    if verdict == "ok" then
       return slurm.SUCCESS
    elseif verdict == "fallback" then
@@ -133,15 +159,15 @@ local function decide(changed, record)
 end
 
 function slurm_job_submit(job_desc, part_list, submit_uid)
-   return decide(job_desc, nil)
+   return decide(job_desc, nil, part_list)
 end
 
 -- Only changes that can raise the price are asked about.
 function slurm_job_modify(job_desc, job_rec, part_list, modify_uid)
-   for _, name in ipairs({ "time_limit", "account", "partition", "qos", "min_cpus", "min_nodes", "tres_per_node",
-                           "tres_per_job" }) do
+   for _, name in ipairs({ "time_limit", "account", "partition", "qos", "min_cpus", "min_nodes", "num_tasks",
+                           "tres_per_node", "tres_per_job", "tres_per_task" }) do
       if is_set(job_desc[name]) and job_desc[name] ~= job_rec[name] then
-         return decide(job_desc, job_rec)
+         return decide(job_desc, job_rec, part_list)
       end
    end
    return slurm.SUCCESS

@@ -160,4 +160,7 @@ pub(crate) struct SlurmArgs {
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) conf: Conf,
+    /// Do not query the bank for rates
+    #[arg(long)]
+    pub(crate) offline: bool,
 }

@@ -1,6 +1,8 @@
-//! `bank slurm check`: the configuration of Slurm against the settings of the scripts.
+//! `bank slurm check`: the configuration of Slurm against the settings of the scripts and the rates of the bank.
 
 use std::path::{Path, PathBuf};
+
+use bank_api::v1::{List, Rate, RateQuery};
 
 use super::moab::{concluded, read};
 use crate::{
@@ -22,10 +24,14 @@ pub(super) fn run(context: &Context, command: SlurmCommand) -> Result<String, Fa
     let file = file(&args)?;
     let conf = args.conf.conf.as_deref();
     let mut notes = Vec::new();
+    let mut machine = slurm::cluster_of(&file.text);
     let scripts = match nami_scripts::Facts::load(conf) {
-        Ok(scripts) => Some(Scripts {
-            timeout_s: scripts.timeout_s,
-        }),
+        Ok(scripts) => {
+            machine = scripts.machine.or(machine);
+            Some(Scripts {
+                timeout_s: scripts.timeout_s,
+            })
+        }
         // A file that was named must be usable.
         Err(why) if conf.is_some() => return Err(Failure::usage(why)),
         Err(why) => {
@@ -33,9 +39,28 @@ pub(super) fn run(context: &Context, command: SlurmCommand) -> Result<String, Fa
             None
         }
     };
-    let mut findings = slurm::check(&file, scripts);
+    let rates = if args.offline {
+        Vec::new()
+    } else {
+        rates(context, machine.as_deref()).unwrap_or_else(|failure| {
+            notes.push(format!(
+                "the bank was not asked about its rates: {}",
+                failure.what
+            ));
+            Vec::new()
+        })
+    };
+    let mut findings = slurm::check(&file, scripts, &rates);
     findings.notes.extend(notes);
     concluded(context, &findings)
+}
+
+/// The names of the resources that have a rate on this machine.
+fn rates(context: &Context, machine: Option<&str>) -> Result<Vec<String>, Failure> {
+    let list: List<Rate> = context.all(&["rates"], &RateQuery::default())?;
+    let is_here = |rate: &Rate| rate.machine.is_none() || rate.machine.as_deref() == machine;
+    let rates = list.items.into_iter().filter(is_here);
+    Ok(rates.map(|rate| rate.name).collect())
 }
 
 fn file(args: &SlurmArgs) -> Result<File, Failure> {

@@ -30,7 +30,7 @@ fn codes(more: &str, lua: Option<&str>, change: impl Fn(&Path, &mut String)) -> 
         text,
         folder: Some(dir.to_owned()),
     };
-    let found = check(&file, Some(Scripts { timeout_s: 8 }));
+    let found = check(&file, Some(Scripts { timeout_s: 8 }), &[]);
     found
         .findings
         .into_iter()
@@ -103,4 +103,59 @@ fn a_script_of_the_site_may_call_the_program() {
         own("#!/bin/sh\n", 0o755),
         [("bank_not_called".to_owned(), 6)]
     );
+}
+
+/// The correction and the notes about resources, for these rates.
+fn resources(text: &str, rates: &[&str]) -> (Vec<String>, bool) {
+    let file = File {
+        name: "slurm.conf".to_owned(),
+        text: text.to_owned(),
+        folder: None,
+    };
+    let rates: Vec<String> = rates.iter().map(|name| (*name).to_owned()).collect();
+    let found = check(&file, None, &rates);
+    let of_rates = found.findings.iter();
+    let of_rates = of_rates.filter(|finding| finding.code == "resource_not_tracked");
+    let changes = of_rates.map(|finding| format!("{}: {}", finding.line, finding.change));
+    let notes = found.notes.iter();
+    let has_note = notes
+        .clone()
+        .any(|note| note.contains("AccountingStorageType"));
+    (changes.collect(), has_note)
+}
+
+#[test]
+fn rates_name_resources_that_slurm_tracks() {
+    let database = "AccountingStorageType=accounting_storage/slurmdbd\n";
+    for (tracked, rates, expected) in [
+        ("", &["Processors", "billing", "Memory"][..], None),
+        ("", &["gpu"][..], Some("1: AccountingStorageTRES=gres/gpu")),
+        (
+            "AccountingStorageTRES=gres/gpu",
+            &["gpu", "gres/gpu:a100", "gres/gpu:a100", "license/x"][..],
+            Some("2: AccountingStorageTRES=gres/gpu,gres/gpu:a100,license/x"),
+        ),
+        // Slurm's GPUs of all types are the sum of those that it tracks.
+        (
+            "accountingstoragetres=GRES/gpu:A100",
+            &["gpu", "gres/gpu:a100"][..],
+            None,
+        ),
+        (
+            "AccountingStorageTRES = cpu,mem,gres/gpu:a100",
+            &["gres/gpu:h100"][..],
+            Some("2: AccountingStorageTRES=cpu,mem,gres/gpu:a100,gres/gpu:h100"),
+        ),
+    ] {
+        let expected: Vec<String> = expected.iter().map(|change| (*change).to_owned()).collect();
+        let text = format!("{database}{tracked}");
+        assert_eq!(
+            resources(&text, rates),
+            (expected.clone(), false),
+            "{tracked}"
+        );
+        let text = format!("ClusterName=test\n{tracked}");
+        let has_note = !expected.is_empty();
+        assert_eq!(resources(&text, rates), (expected, has_note), "{tracked}");
+    }
 }

@@ -4,16 +4,17 @@
 //! This module alone answers unknown senders. A 401 has the same text for every cause; only the log and a
 //! counter contain the cause. Faults of the headers are reported only to senders with a valid signature.
 
+mod stranger;
+
 use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Method, Uri, header};
-use axum::response::{IntoResponse, Response};
-use bank_api::error::Problem;
+use axum::http::{HeaderMap, Method, Uri};
+use axum::response::Response;
 use bank_api::sign::{
-    ACCEPT_SIGNATURE, CommandHeaders, Condition, Failure, ReceivedRequest, VerifiedRequest,
-    WWW_AUTHENTICATE, command_headers, sign_answer, verify_request,
+    CommandHeaders, Condition, Failure, ReceivedRequest, VerifiedRequest, command_headers,
+    sign_answer, verify_request,
 };
 use bank_core::access;
 use bank_core::command::Scope;
@@ -25,6 +26,8 @@ use bankd_ledger::keys::tokens::{self, Shown};
 use bankd_ledger::keys::{Found, KeyRing};
 use bankd_ledger::writer::{Caller, IdempotencyKey, Origin, Turn};
 use sha2::{Digest, Sha256};
+
+pub(super) use self::stranger::{unauthorized, unauthorized_with};
 
 /// An authenticated caller, as every handler gets it.
 #[derive(Clone, Debug)]
@@ -404,30 +407,6 @@ pub(super) fn of_person(
         origin: uid.is_none().then_some(Origin::Web),
     };
     Ok(request.known(who, None, headers))
-}
-
-/// The only answer to an unknown sender, whatever the cause (`http-auth.md` 5).
-pub(super) fn unauthorized() -> Response {
-    let problem = Problem::new(
-        "unauthorized",
-        "the request is not signed by a key of this bank",
-    );
-    let body = serde_json::to_vec(&problem).unwrap_or_default();
-    let fields = [
-        (header::CONTENT_TYPE, "application/problem+json"),
-        (header::WWW_AUTHENTICATE, WWW_AUTHENTICATE),
-        (
-            header::HeaderName::from_static("accept-signature"),
-            ACCEPT_SIGNATURE,
-        ),
-    ];
-    let status = axum::http::StatusCode::UNAUTHORIZED;
-    let mut response = (status, fields, body).into_response();
-    let bearer = axum::http::HeaderValue::from_static("Bearer");
-    response
-        .headers_mut()
-        .append(header::WWW_AUTHENTICATE, bearer);
-    response
 }
 
 /// The peer of a connection, put there when it was accepted.

@@ -104,7 +104,7 @@ async fn pass(
         Err(failure) => {
             services.counters.auth_failed(failure);
             line.unauthorized(failure);
-            return (auth::unauthorized(), None);
+            return (auth::unauthorized_with(&parts.headers), None);
         }
     };
     let caller = match caller {

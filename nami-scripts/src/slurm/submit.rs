@@ -15,8 +15,8 @@ use crate::settings::{Loaded, Settings};
 /// Longest argument, in bytes.
 const MAX_WORD: usize = 4096;
 const USAGE: &str = "arguments are key=value; keys are job, account, user, partition, qos, cluster, name, \
-                     reservation, minutes, cpus, nodes, mem_per_node, mem_per_cpu, tres_per_node, tres_per_job, \
-                     billing";
+                     reservation, minutes, cpus, nodes, tasks, mem_per_node, mem_per_cpu, tres_per_node, \
+                     tres_per_job, tres_per_task, billing";
 /// Values of Slurm for "not set": of 16, 32 and 64 bits, and "infinite".
 const UNSET: [u64; 6] = [
     65_534,
@@ -92,7 +92,7 @@ fn verdict(outcome: &Outcome) -> String {
 
 fn asked(words: &[Vec<u8>]) -> Result<Asked, String> {
     let mut asked = Asked::default();
-    let (mut cpus, mut nodes) = (1_u64, None);
+    let (mut cpus, mut nodes, mut tasks) = (1_u64, None, None);
     let (mut per_node, mut per_cpu, mut billing) = (None, None, None);
     let mut resources = Vec::new();
     for word in words {
@@ -117,11 +117,13 @@ fn asked(words: &[Vec<u8>]) -> Result<Asked, String> {
             "minutes" => asked.minutes = count()?.and_then(|minutes| i64::try_from(minutes).ok()),
             "cpus" => cpus = count()?.unwrap_or(cpus),
             "nodes" => nodes = count()?,
+            "tasks" => tasks = count()?,
             "mem_per_node" => per_node = count()?,
             "mem_per_cpu" => per_cpu = count()?,
             "billing" => billing = count()?,
-            "tres_per_node" => resources.push((true, value.to_owned())),
-            "tres_per_job" => resources.push((false, value.to_owned())),
+            "tres_per_node" | "tres_per_job" | "tres_per_task" => {
+                resources.push((key, value.to_owned()));
+            }
             _ => return Err(format!("unknown key {key:?}: {USAGE}")),
         }
     }
@@ -138,8 +140,12 @@ fn asked(words: &[Vec<u8>]) -> Result<Asked, String> {
     if let Some(billing) = billing {
         tres = format!("{tres},billing={billing}");
     }
-    for (is_per_node, text) in resources {
-        let times = if is_per_node { nodes.unwrap_or(1) } else { 1 };
+    for (key, text) in resources {
+        let times = match key {
+            "tres_per_node" => nodes.unwrap_or(1),
+            "tres_per_task" => tasks.unwrap_or(1),
+            _ => 1,
+        };
         for (name, count) in text.split(',').filter_map(requested) {
             if let Some(count) = count.checked_mul(times) {
                 tres = format!("{tres},{name}={count}");
@@ -212,6 +218,10 @@ mod tests {
             (
                 vec!["nodes=2", "tres_per_node=gres:gpu:a100:2"],
                 "cpu=1,node=2,gres/gpu:a100=4",
+            ),
+            (
+                vec!["tasks=3", "tres_per_task=gres:gpu:h100"],
+                "cpu=1,gres/gpu:h100=3",
             ),
             (
                 vec!["tres_per_job=gres/gpu=3,gres:fpga"],

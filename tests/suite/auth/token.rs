@@ -25,19 +25,24 @@ fn deposit(key: &str) -> Request {
 }
 
 fn status(bank: &Bank, token: &str) -> u16 {
-    let answer = bank.over_tcp(&shown(Request::get("/api/v1/status"), token));
+    status_of(bank, &shown(Request::get("/api/v1/status"), token))
+}
+
+fn status_of(bank: &Bank, request: &Request) -> u16 {
+    let answer = bank.over_tcp(request);
     if answer.status == 401 {
         stranger(&answer);
     }
     answer.status
 }
 
-/// A 401 says the same for every cause.
+/// A 401 to a token has the same text for every cause, and names no key.
 fn stranger(answer: &Response) {
     assert_eq!(answer.header("www-authenticate"), Some("Signature"));
     let problem: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
     assert_eq!(problem["code"], "unauthorized");
-    assert!(!answer.text().contains("token"), "{}", answer.text());
+    let detail = "the request carries no valid API token of this bank";
+    assert_eq!(problem["detail"], detail);
 }
 
 #[test]
@@ -158,13 +163,16 @@ fn what_is_no_token_is_a_stranger() {
     let before = failures(&bank).get("malformed").copied().unwrap_or(0);
     // Two of them, or one beside a signature: who asks is not clear.
     let twice = shown(shown(get(), &text), &text);
-    assert_eq!(bank.over_tcp(&twice).status, 401);
+    assert_eq!(status_of(&bank, &twice), 401);
     let both = Signing::new().sign_all(shown(get(), &text));
-    assert_eq!(bank.over_tcp(&both).status, 401);
+    assert_eq!(status_of(&bank, &both), 401);
     assert_eq!(failures(&bank)["malformed"], before + 2);
     // Another scheme says nothing: the request is an unsigned one.
     let basic = get().header("Authorization", "Basic YTpi");
-    assert_eq!(bank.over_tcp(&basic).status, 401);
+    let answer = bank.over_tcp(&basic);
+    assert_eq!(answer.status, 401);
+    let unsigned = "the request is not signed by a key of this bank";
+    assert!(answer.text().contains(unsigned), "{}", answer.text());
     assert_eq!(bank.over_socket(&basic).status, 200);
     // The scheme is not case-sensitive.
     let lower = get().header("authorization", &format!("bearer {text}"));

@@ -13,6 +13,7 @@ mod tables;
 use std::fs;
 use std::path::PathBuf;
 
+pub(crate) use self::mysql::MariaDb;
 use crate::harness::{Bank, Ran};
 
 /// 2026-11-24T01:00:00Z: the reservations of the tables are open.

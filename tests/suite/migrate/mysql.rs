@@ -9,13 +9,19 @@ use super::server::{Home, ran};
 use super::{balances, gold_folder, moved, new_bank, tables::TABLES};
 use crate::harness::{Bank, Ran, skip, tool, until};
 
-struct MariaDb {
+/// A server in the folder of a bank, which is reached by its socket only.
+pub(crate) struct MariaDb {
     home: Home,
     server: Child,
 }
 
 impl MariaDb {
-    fn start(bank: &Bank) -> Self {
+    /// Whether it can be started here.
+    pub(crate) fn is_here() -> bool {
+        tool("mariadb-install-db") && Path::new("/usr/sbin/mariadbd").exists() && tool("mysql")
+    }
+
+    pub(crate) fn start(bank: &Bank) -> Self {
         let home = Home::new(bank, "my");
         let data = format!("--datadir={}", home.path("data"));
         let words = ["--no-defaults", "--auth-root-authentication-method=normal"];
@@ -35,6 +41,11 @@ impl MariaDb {
         own
     }
 
+    /// Its socket, which its own administrator `root` may use without a password.
+    pub(crate) fn socket(&self) -> String {
+        self.home.path("socket")
+    }
+
     fn answers(&self) -> bool {
         let ran = Ran::of(self.client().args(["-e", "SELECT 1"]), b"");
         ran.exit == 0
@@ -44,7 +55,7 @@ impl MariaDb {
     fn client(&self) -> Command {
         let mut client = Command::new("mysql");
         client.args(["--no-defaults", "--user=root"]);
-        client.arg(format!("--socket={}", self.home.path("socket")));
+        client.arg(format!("--socket={}", self.socket()));
         client
     }
 }
@@ -75,7 +86,7 @@ fn script(folder: &str) -> String {
 
 #[test]
 fn a_database_of_mariadb_moves_in() {
-    if !(tool("mariadb-install-db") && Path::new("/usr/sbin/mariadbd").exists() && tool("mysql")) {
+    if !MariaDb::is_here() {
         skip("a_database_of_mariadb_moves_in", "no MariaDB server");
         return;
     }
@@ -84,10 +95,7 @@ fn a_database_of_mariadb_moves_in() {
     let script = script(&gold_folder(&bank));
     ran(server.client().arg("--local-infile=1"), &script);
     // As a person has it: `~/.my.cnf`.
-    let settings = format!(
-        "[client]\nuser=root\nsocket={}\n",
-        server.home.path("socket")
-    );
+    let settings = format!("[client]\nuser=root\nsocket={}\n", server.socket());
     std::fs::write(bank.folder().join(".my.cnf"), settings).unwrap();
     let home = bank.folder().to_str().unwrap().to_owned();
     let env = [("HOME", home.as_str())];

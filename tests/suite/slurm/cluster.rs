@@ -1,6 +1,8 @@
 //! A cluster of one machine: the real munged, slurmctld and two slurmd in the folder of one test, beside a bank whose
 //! clock is that of the machine, as Slurm's is.
 
+pub(super) mod accounting;
+
 use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -9,6 +11,7 @@ use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
 
+use self::accounting::Accounting;
 use crate::harness::{Bank, Ran, free_port, programs, skip, until, workspace};
 
 /// The programs of Slurm that the tests need.
@@ -63,6 +66,8 @@ fn user() -> String {
 
 /// A running cluster and its bank.
 pub(super) struct Cluster {
+    /// Its server ends before the folder of the bank is removed, where its files are.
+    accounting: Option<Accounting>,
     pub(super) bank: Bank,
     folder: TempDir,
     daemons: Vec<Child>,
@@ -72,24 +77,29 @@ impl Cluster {
     /// A bank with the machine `test`, the user root and these projects with their credits, and a cluster whose
     /// scripts ask it.
     pub(super) fn new(projects: &[(&str, i64)]) -> Self {
-        let mut cluster = Self::without_hooks("test", bank(projects));
-        cluster.settings("");
-        cluster.scripts();
-        let dir = cluster.folder.path().display();
+        Self::without_hooks("test", bank(projects)).hooked()
+    }
+
+    /// With the scripts of the bank, and started.
+    fn hooked(mut self) -> Self {
+        self.settings("");
+        self.scripts();
+        let dir = self.folder.path().display();
         let hooks = format!(
             "JobSubmitPlugins=lua\nPrologSlurmctld={dir}/bin/prolog\nEpilogSlurmctld={dir}/bin/epilog\n"
         );
-        let text = fs::read_to_string(cluster.path("slurm.conf")).unwrap();
-        cluster.write("slurm.conf", &format!("{text}{hooks}"));
-        cluster.lua(true);
-        cluster.start();
-        cluster
+        let text = fs::read_to_string(self.path("slurm.conf")).unwrap();
+        self.write("slurm.conf", &format!("{text}{hooks}"));
+        self.lua(true);
+        self.start();
+        self
     }
 
     /// A cluster that was not started, and whose `slurm.conf` names nothing of this bank.
     pub(super) fn without_hooks(name: &str, bank: Bank) -> Self {
         let folder = tempfile::Builder::new().prefix("slurm-").tempdir().unwrap();
         let cluster = Self {
+            accounting: None,
             bank,
             folder,
             daemons: Vec::new(),
@@ -208,6 +218,7 @@ impl Cluster {
         until("munged listens", || {
             self.path("run/munge.sock").exists().then_some(())
         });
+        self.start_accounting();
         let conf = self.path("slurm.conf");
         let mut controller = Command::new("slurmctld");
         controller.args(["-D", "-f"]).arg(&conf);
@@ -319,6 +330,16 @@ impl Cluster {
             .args(["--event", "drain"])
             .env("NAMI_CONF", self.path("nami.conf"));
         Ran::of(&mut command, b"")
+    }
+
+    /// Imports the output of `sacct`.
+    #[track_caller]
+    pub(super) fn import_records(&self, records: &str) {
+        let path = self.path("day.sacct");
+        fs::write(&path, records).unwrap();
+        let path = path.to_str().unwrap();
+        let words = ["import", "sacct", path, "--source", "slurm:test"];
+        self.bank.bank_ok(&words);
     }
 
     /// How many documents wait in the spool.

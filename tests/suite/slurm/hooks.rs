@@ -1,6 +1,5 @@
 //! The programs of the hooks without Slurm: a `scontrol` of the test prints the facts of a job, at times of the
-//! test's clock. For what no cluster of one machine has, such as GPUs: slurmctld 22.05 ends with `slurmdbd is
-//! required to run with TRES gres/gpu` if `AccountingStorageTRES` names them.
+//! test's clock. For lives that would take a real cluster long, and for many of them: `gpus.rs` has the real GPUs.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};

@@ -7,7 +7,7 @@ use crate::harness::until;
 
 impl Cluster {
     /// Imports a record of `sacct` about a job that has ended, as Slurm shows it, with the seconds that it ran. This
-    /// cluster has no slurmdbd, so that there is no `sacct`.
+    /// cluster has no slurmdbd, so that there is no `sacct`: `gpus.rs` has one.
     fn import(&self, job: &str, id: &str) {
         let value = |key: &str| self.value(job, key);
         let at = |key: &str| {
@@ -24,16 +24,7 @@ impl Cluster {
             value("NumCPUs"),
             value("TRES"),
         );
-        let path = self.path("day.sacct");
-        std::fs::write(&path, text).unwrap();
-        let words = [
-            "import",
-            "sacct",
-            path.to_str().unwrap(),
-            "--source",
-            "slurm:test",
-        ];
-        self.bank.bank_ok(&words);
+        self.import_records(&text);
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod check;
 mod cluster;
+mod gpus;
 mod hooks;
 mod howto;
 mod lives;

@@ -61,7 +61,13 @@ pub(super) async fn list(call: Call) -> Handled {
 pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
     let OneJobQuery { machine } = call.query()?;
     let Some((row, detail)) = find(&call, &id, machine).await? else {
-        return Err(call.refused(&Refusal::not_found("job", &id)));
+        let failure = call.refused(&Refusal::not_found("job", &id));
+        if !id.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(failure);
+        }
+        return Err(failure.hint(format!(
+            "a part of a heterogeneous job of Slurm is {id}+0, a task of an array is {id}_0; bank jobs lists them"
+        )));
     };
     let directory = call.directory();
     let bank = &directory.bank;
