@@ -154,6 +154,10 @@ pub fn run() -> ExitCode {
             return ExitCode::from(code);
         }
     };
+    #[cfg(feature = "test-hooks")]
+    if let Some(version) = bankd_config::test_schema() {
+        bankd_store::end_at(version);
+    }
     match execute(&cli.command) {
         Ok(exit::DONE) if say::lost() => ExitCode::from(exit::INTERNAL),
         Ok(code) => ExitCode::from(code),
