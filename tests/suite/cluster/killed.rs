@@ -92,6 +92,7 @@ fn a_killed_join_leaves_no_bank_and_is_run_again() {
     };
     cluster.writer(None);
     let mut new = Bank::bare(settings(&cluster.log(), 1, free_port()));
+    new.set_clock(T0 + 86_400);
     let partial = new.data().join(".join-partial");
     let arrived = || fs::metadata(partial.join("bank.db")).map_or(0, |file| file.len());
     // In the answer about the copy, in its first piece, and in its second one.
