@@ -17,6 +17,7 @@ use bank_core::amount::Precision;
 use bankd_config::Config;
 use bankd_config::data_dir::DataDir;
 use bankd_gold as gold;
+use bankd_safekeeping::copy;
 use bankd_safekeeping::init::{self, Choices};
 use clap::{Parser, Subcommand};
 
@@ -154,6 +155,10 @@ pub fn run() -> ExitCode {
             return ExitCode::from(code);
         }
     };
+    #[cfg(feature = "test-hooks")]
+    if let Some(version) = bankd_config::test_schema() {
+        bankd_store::end_at(version);
+    }
     match execute(&cli.command) {
         Ok(exit::DONE) if say::lost() => ExitCode::from(exit::INTERNAL),
         Ok(code) => ExitCode::from(code),
@@ -291,10 +296,15 @@ fn exists(dir: &DataDir) -> Result<(), Failure> {
 
 fn no_bank(dir: &DataDir, what: &str) -> Failure {
     let folder = dir.path().display();
+    let hint = if copy::is_interrupted(dir) {
+        "`bankd cluster join` was interrupted here: run it again".to_owned()
+    } else {
+        format!("`bankd init --data {folder}` makes one")
+    };
     Failure {
         error: anyhow::anyhow!("{what} {folder}"),
         code: exit::NOT_FOUND,
-        hint: Some(format!("`bankd init --data {folder}` makes one")),
+        hint: Some(hint),
     }
 }
 
@@ -359,6 +369,7 @@ mod tests {
             ("bankd import shell a --dry-run", false),
             ("bankd cluster init --data x", true),
             ("bankd cluster promote", false),
+            ("bankd cluster remove n3 --data x", true),
             ("bankd cluster trim --keep 0", false),
             ("bankd config show", true),
             ("bankd config check --data x", true),

@@ -267,6 +267,7 @@ pub(crate) fn gap(position: i64, last: i64) -> LogError {
 /// The error of a reader that needs trimmed entries.
 pub(crate) fn trimmed(from: i64, first: i64) -> LogError {
     LogError::Wrong(format!(
-        "entry {from} was deleted from the log; the first one is {first}. Make a new copy of another node's bank"
+        "entry {from} was deleted from the log; the first one is {first}. This node needs it: make the node again with \
+         `bankd cluster join` in an empty directory"
     ))
 }

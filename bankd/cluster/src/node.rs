@@ -183,7 +183,12 @@ impl<L: Log> Node<L> {
             // The last entry of an earlier writer may not be durable: afterwards it is, or it is gone.
             let last = secure_last(&mut self.log)?;
             let last = last.map_or(0, |entry| entry.position);
-            self.catch_up_to(machine, last)?;
+            let reached = self.catch_up_to(machine, last);
+            if let Err(Fault::Stopped(_)) = reached {
+                // Not the node that writes next, such as one of an older version: the others need not wait for its lease.
+                let _ = self.log.hand_over(&self.name, lease.epoch, None);
+            }
+            reached?;
             let hash = machine.hash();
             let own = Entry {
                 position: last.saturating_add(1),

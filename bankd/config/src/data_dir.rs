@@ -71,7 +71,10 @@ pub fn lock(data: &DataDir) -> Result<File> {
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => {
-            bail!("another bankd serves {}", data.path().display())
+            bail!(
+                "another bankd serves {}: stop it first",
+                data.path().display()
+            )
         }
         Err(TryLockError::Error(e)) => {
             Err(e).with_context(|| format!("cannot lock {}", path.display()))

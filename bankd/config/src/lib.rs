@@ -442,6 +442,12 @@ pub fn kill_at() -> Option<String> {
     variable("BANKD_KILL_AT")
 }
 
+/// The schema version of a program that a test makes an older one.
+#[cfg(feature = "test-hooks")]
+pub fn test_schema() -> Option<i64> {
+    variable("BANKD_TEST_SCHEMA")?.parse().ok()
+}
+
 /// The settings of the scheduler's scripts on this machine.
 pub fn scripts_file() -> PathBuf {
     variable("NAMI_CONF")

@@ -46,7 +46,7 @@ pub(super) fn apply(
 /// default. Those of the tests belong to builds that read them.
 pub(super) fn no_strangers(names: impl Iterator<Item = String>) -> Result<(), String> {
     let hooks: &[&str] = if cfg!(feature = "test-hooks") {
-        &["BANKD_TEST_CLOCK", "BANKD_KILL_AT"]
+        &["BANKD_TEST_CLOCK", "BANKD_TEST_SCHEMA", "BANKD_KILL_AT"]
     } else {
         &[]
     };

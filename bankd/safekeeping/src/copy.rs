@@ -109,6 +109,11 @@ impl Copies {
                 && (other.to != to || !other.is_made)
                 && other.used.elapsed() < IDLE
             {
+                if other.to == to {
+                    bail!(
+                        "the copy of an earlier try is still being made: run the command again in a minute"
+                    );
+                }
                 bail!("node {} is copying this node now", other.to);
             }
             *given = Some(Given {
@@ -306,6 +311,11 @@ pub fn partial(data: &DataDir) -> PathBuf {
     data.path().join(PARTIAL).join("bank.db")
 }
 
+/// Whether a copy was interrupted on its way into a directory.
+pub fn is_interrupted(data: &DataDir) -> bool {
+    data.path().join(PARTIAL).exists()
+}
+
 /// Gives a finished copy the name of the bank.
 ///
 /// # Errors
@@ -313,15 +323,14 @@ pub fn partial(data: &DataDir) -> PathBuf {
 pub fn install(data: &DataDir) -> Result<()> {
     let from = partial(data);
     files::private_folder(&data.keys())?;
-    let wal = |path: &Path| {
-        let mut name = path.as_os_str().to_owned();
-        name.push("-wal");
-        PathBuf::from(name)
-    };
-    // Changes that are not in the main file yet.
-    if wal(&from).exists() {
-        fs::rename(wal(&from), wal(&data.database()))?;
-    }
+    let mut wal = from.clone().into_os_string();
+    wal.push("-wal");
+    // One name makes the bank, so that there is never a part of one.
+    ensure!(
+        !Path::new(&wal).exists(),
+        "{} has changes that are not in the database yet: start again",
+        Path::new(&wal).display()
+    );
     fs::rename(&from, data.database())
         .with_context(|| format!("cannot name {}", data.database().display()))?;
     files::sync_folder(data.path())?;

@@ -124,7 +124,7 @@ fn until_next(mut node: Node<Box<dyn Log>>, mut older: Older, address: &str) -> 
         let state = match looked {
             Ok(Looked::Behind) => continue,
             Ok(Looked::Waits(writer)) => format!(
-                "the writer {writer} has an older version of bankd: this node waits with schema version {} and answers \
+                "the writer{writer} has an older version of bankd: this node waits with schema version {} and answers \
                  nothing. `bankd cluster promote {}` makes it the writer, which migrates the bank",
                 older.file.schema(),
                 node.name()
@@ -159,7 +159,7 @@ fn until_next(mut node: Node<Box<dyn Log>>, mut older: Older, address: &str) -> 
 enum Looked {
     /// There may be more to apply.
     Behind,
-    /// This node writes the older schema.
+    /// This node, with a space before its name, writes the older schema; empty if no node writes at the moment.
     Waits(String),
 }
 
@@ -173,7 +173,7 @@ fn look(node: &mut Node<Box<dyn Log>>, older: &mut Older) -> Result<Looked, Faul
     if node.may_lead(lease.as_ref()) && node.lead(older)?.is_some() {
         return Ok(Looked::Behind);
     }
-    Ok(Looked::Waits(
-        lease.map_or_else(String::new, |lease| lease.node),
-    ))
+    Ok(Looked::Waits(lease.map_or_else(String::new, |lease| {
+        format!(" {}", lease.node).trim_end().to_owned()
+    })))
 }

@@ -17,6 +17,9 @@ use clap::Subcommand;
 
 use super::{Data, Failure, exists, settings, unchecked};
 
+/// Age of the last report of a node that may be removed from another machine, in milliseconds.
+const GONE_MS: i64 = 60_000;
+
 /// `bankd cluster`.
 #[derive(Debug, Subcommand)]
 pub(super) enum ClusterCommands {
@@ -51,7 +54,15 @@ pub(super) enum ClusterCommands {
         #[arg(long)]
         force: bool,
     },
-    /// Show the writer, the nodes and how far they are
+    /// Remove a node that is gone for good, such as one whose machine is lost; run it on another node
+    Remove {
+        #[command(flatten)]
+        data: Data,
+        /// The node that is gone
+        #[arg(value_name = "NODE")]
+        node: String,
+    },
+    /// Show the writer, the nodes with their positions, and unsafe settings of the log's database
     Status {
         #[command(flatten)]
         data: Data,
@@ -60,7 +71,7 @@ pub(super) enum ClusterCommands {
     Promote {
         #[command(flatten)]
         data: Data,
-        /// The node that is to write
+        /// The next writer
         #[arg(value_name = "NODE")]
         node: String,
     },
@@ -68,7 +79,7 @@ pub(super) enum ClusterCommands {
     Trim {
         #[command(flatten)]
         data: Data,
-        /// Entries to keep beyond those
+        /// Number of the newest of these entries to keep
         #[arg(long, value_name = "N", default_value_t = 10_000,
               value_parser = clap::value_parser!(i64).range(1..))]
         keep: i64,
@@ -79,6 +90,7 @@ pub(super) fn run(command: &ClusterCommands) -> Result<u8, Failure> {
     let (ClusterCommands::Init { data }
     | ClusterCommands::Join { data, .. }
     | ClusterCommands::Leave { data, .. }
+    | ClusterCommands::Remove { data, .. }
     | ClusterCommands::Status { data }
     | ClusterCommands::Promote { data, .. }
     | ClusterCommands::Trim { data, .. }) = command;
@@ -108,6 +120,7 @@ pub(super) fn run(command: &ClusterCommands) -> Result<u8, Failure> {
             None => join::restored(&data.dir(), &cluster)?,
         },
         ClusterCommands::Leave { force, .. } => leave(data, &cluster, *force)?,
+        ClusterCommands::Remove { node, .. } => remove(&mut *log(data, &cluster)?, node)?,
         ClusterCommands::Status { .. } => status(&mut *log(data, &cluster)?)?,
         ClusterCommands::Promote { node, .. } => promote(&mut *log(data, &cluster)?, node)?,
         ClusterCommands::Trim { keep, .. } => trim(&mut *log(data, &cluster)?, *keep)?,
@@ -213,6 +226,24 @@ fn leave(data: &Data, cluster: &Cluster, force: bool) -> Result<()> {
     Ok(())
 }
 
+fn remove(log: &mut impl Log, node: &str) -> Result<()> {
+    let rows = log.nodes()?;
+    let Some(row) = rows.iter().find(|row| row.node == node) else {
+        bail!("no node {node}: `bankd cluster status` lists them");
+    };
+    if row.age_ms < GONE_MS {
+        bail!(
+            "node {node} reported {} ms ago: if it runs, stop it and run `bankd cluster leave` on its machine. A node that \
+             is gone can be removed {} s after its last report",
+            row.age_ms,
+            GONE_MS / 1_000
+        );
+    }
+    log.leave(node)?;
+    say!("{node} is removed: `bankd cluster trim` keeps no more entries for it");
+    Ok(())
+}
+
 fn status(log: &mut impl Log) -> Result<()> {
     let (first, last) = (log.first()?, log.last()?);
     match log.lease()? {
@@ -267,11 +298,22 @@ fn promote(log: &mut impl Log, node: &str) -> Result<()> {
 
 fn trim(log: &mut impl Log, keep: i64) -> Result<()> {
     let rows = log.nodes()?;
-    let Some(applied) = rows.iter().map(|row| row.applied).min() else {
+    let Some(slowest) = rows.iter().min_by_key(|row| row.applied) else {
         bail!("no node is known");
     };
-    let below = applied.saturating_sub(keep);
-    let gone = log.trim(below)?;
+    let applied = slowest.applied;
+    let gone = log.trim(applied.saturating_sub(keep))?;
     say!("deleted {gone} entries: every node contains those up to {applied}");
+    let last = log.last()?;
+    if slowest.age_ms >= GONE_MS && applied < last {
+        say!(
+            "warning: the log keeps {} entries for node {}, which reported {} s ago: start it, or run `bankd cluster remove {}` \
+             if it is gone",
+            last - applied,
+            slowest.node,
+            slowest.age_ms / 1_000,
+            slowest.node
+        );
+    }
     Ok(())
 }

@@ -84,6 +84,8 @@ pub use derived::rebuild_derived;
 pub use export::{Numbered, Numbering, swf_numbers};
 pub use follow::follow_mark;
 pub use idempotency::{Known, PRUNE_MAX, StoredAnswer, known};
+#[cfg(feature = "test-hooks")]
+pub use migrate::end_at;
 #[cfg(any(test, feature = "test-hooks"))]
 pub use migrate::old_bank;
 pub use outdated::Outdated;

@@ -7,6 +7,8 @@ mod clients;
 mod doors;
 mod howto;
 mod join;
+mod killed;
+mod leave;
 mod link;
 mod log;
 mod nodes;

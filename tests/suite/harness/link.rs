@@ -2,7 +2,7 @@
 
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -26,6 +26,8 @@ enum State {
 struct Shared {
     state: Mutex<State>,
     listens: AtomicBool,
+    /// Bytes from the target after which the link hangs.
+    left: AtomicU64,
     /// Both ends of every connection, to close them.
     open: Mutex<Vec<TcpStream>>,
     pumps: Mutex<Vec<JoinHandle<()>>>,
@@ -34,6 +36,24 @@ struct Shared {
 impl Shared {
     fn state(&self) -> State {
         *self.state.lock().unwrap()
+    }
+
+    /// How many of these bytes may go on before the link hangs. The caller forwards them in any case.
+    fn before_hang(&self, bytes: usize) -> usize {
+        let left = self.left.load(Ordering::Acquire);
+        let bytes = u64::try_from(bytes).unwrap();
+        if left >= bytes {
+            if left != u64::MAX {
+                self.left.store(left - bytes, Ordering::Release);
+            }
+            return usize::try_from(bytes).unwrap();
+        }
+        self.left.store(u64::MAX, Ordering::Release);
+        let mut state = self.state.lock().unwrap();
+        if matches!(*state, State::Forward(_)) {
+            *state = State::Hang;
+        }
+        usize::try_from(left).unwrap()
     }
 
     fn close(&self) {
@@ -59,6 +79,7 @@ impl Link {
         let shared = Arc::new(Shared {
             state: Mutex::new(State::Forward(Duration::ZERO)),
             listens: AtomicBool::new(true),
+            left: AtomicU64::new(u64::MAX),
             open: Mutex::default(),
             pumps: Mutex::default(),
         });
@@ -85,6 +106,16 @@ impl Link {
     /// Keeps connections open, accepts new ones, and forwards nothing.
     pub(crate) fn hang(&self) {
         self.set(State::Hang);
+    }
+
+    /// Hangs by itself once it has forwarded this many more bytes of answers.
+    pub(crate) fn hang_after(&self, bytes: u64) {
+        self.shared.left.store(bytes, Ordering::Release);
+    }
+
+    /// Whether it hangs.
+    pub(crate) fn is_hanging(&self) -> bool {
+        self.shared.state() == State::Hang
     }
 
     /// Forwards every piece of data after this time, in each direction.
@@ -168,14 +199,16 @@ fn forward(near: TcpStream, target: &str, shared: &Arc<Shared>) {
     }
     let (from, to) = (near.try_clone().unwrap(), far.try_clone().unwrap());
     let mut pumps = shared.pumps.lock().unwrap();
-    for (from, to) in [(from, to), (far, near)] {
+    for (from, to, is_answer) in [(from, to, false), (far, near, true)] {
         let shared = Arc::clone(shared);
-        pumps.push(std::thread::spawn(move || pump(from, to, &shared)));
+        pumps.push(std::thread::spawn(move || {
+            pump(from, to, is_answer, &shared);
+        }));
     }
 }
 
 /// Moves data in one direction until an end closes.
-fn pump(mut from: TcpStream, mut to: TcpStream, shared: &Shared) {
+fn pump(mut from: TcpStream, mut to: TcpStream, is_answer: bool, shared: &Shared) {
     let mut piece = vec![0; 65536];
     loop {
         let read = match from.read(&mut piece) {
@@ -189,7 +222,19 @@ fn pump(mut from: TcpStream, mut to: TcpStream, shared: &Shared) {
             }
             Err(_) => break,
         };
-        if !may_pass(shared) || to.write_all(&piece[..read]).is_err() {
+        if !may_pass(shared) {
+            break;
+        }
+        let now = if is_answer {
+            shared.before_hang(read)
+        } else {
+            read
+        };
+        let (now, later) = piece[..read].split_at(now);
+        if to.write_all(now).is_err() {
+            break;
+        }
+        if !later.is_empty() && (!may_pass(shared) || to.write_all(later).is_err()) {
             break;
         }
     }

@@ -469,3 +469,22 @@ fn a_node_that_does_not_fit_the_log_stops() {
         "{text}"
     );
 }
+
+/// A node that takes the lease and cannot apply the log, such as one of an older version, gives the lease back.
+#[test]
+fn a_node_that_stops_gives_its_lease_back() {
+    let log = MemoryLog::new(1, Faults::default());
+    let mut one = Numbers::default();
+    let mut first = Node::new(log.handle(), "n0", "http://x", TTL, || 0);
+    let lease = first.lead(&mut one).unwrap().unwrap();
+    assert!(first.log().hand_over("n0", lease.epoch, None).unwrap());
+    let mut other = Numbers {
+        hash: vec![1],
+        ..Numbers::default()
+    };
+    let mut second = Node::new(log.handle(), "n1", "http://y", TTL, || 0);
+    let stopped = second.lead(&mut other).unwrap_err();
+    assert!(matches!(stopped, Fault::Stopped(_)), "{stopped}");
+    assert_eq!(first.log().lease().unwrap().unwrap().node, "");
+    assert!(first.lead(&mut one).unwrap().is_some());
+}

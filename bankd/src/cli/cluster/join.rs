@@ -15,6 +15,7 @@ use bank_core::directory::Policy;
 use bankd_cluster::{Log, NodeRow, PostgresLog};
 use bankd_config::Cluster;
 use bankd_config::data_dir::{self, DataDir};
+use bankd_ledger::hooks;
 use bankd_ledger::keys::new_secret;
 use bankd_safekeeping::copy;
 use bankd_services::cluster::log_settings;
@@ -27,6 +28,10 @@ use super::{ClusterCommands, report, warn};
 
 /// Percent between two lines about the progress.
 const STEP: u64 = 10;
+/// Age of the last report of a node that may run, in milliseconds. A node reports each second.
+const RECENT_MS: i64 = 5_000;
+/// Time in which a node that runs reports.
+const REPORTED: Duration = Duration::from_millis(2_500);
 
 /// A node that is made from a copy.
 pub(super) struct Fetch {
@@ -80,6 +85,7 @@ pub(super) fn fetched(dir: &DataDir, cluster: &Cluster, fetch: &Fetch) -> Result
     let entered = copied.and_then(|()| {
         let partial = copy::partial(dir);
         let place = enter(dir, &partial, cluster, &mut log)?;
+        hooks::point("join_entered");
         copy::install(dir)?;
         Ok(place)
     });
@@ -230,18 +236,32 @@ pub(super) fn restored(dir: &DataDir, cluster: &Cluster) -> Result<()> {
     announce_node(&place, &mut log)
 }
 
+/// Refuses the name or the address of another node, and the name of one that runs and so reports each second.
 fn check_name(log: &mut impl Log, cluster: &Cluster) -> Result<()> {
-    let known = log.nodes()?;
-    if let Some(other) = known
-        .iter()
-        .find(|row| row.node == cluster.node && row.address != cluster.address)
-    {
+    let rows = log.nodes()?;
+    let is_half = |row: &&NodeRow| (row.node == cluster.node) != (row.address == cluster.address);
+    if let Some(other) = rows.iter().find(is_half) {
         bail!(
-            "node {} is known at {}: choose another cluster.node, or remove that one with `bankd cluster leave`",
+            "node {} is known at {}: choose another cluster.node and cluster.address, or run `bankd cluster remove {}` on \
+             another node if that one is gone",
             other.node,
-            other.address
+            other.address,
+            other.node
         );
     }
+    let age = |rows: Vec<NodeRow>| {
+        let own = rows.into_iter().find(|row| row.node == cluster.node);
+        own.map(|row| row.age_ms)
+    };
+    let Some(before) = age(rows).filter(|age| *age < RECENT_MS) else {
+        return Ok(());
+    };
+    std::thread::park_timeout(REPORTED);
+    ensure!(
+        age(log.nodes()?).is_none_or(|now| now > before),
+        "node {} runs already: choose another cluster.node and cluster.address, or stop that node first",
+        cluster.node
+    );
     Ok(())
 }
 

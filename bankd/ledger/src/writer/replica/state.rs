@@ -137,8 +137,11 @@ impl Cluster {
         self.position.subscribe()
     }
 
-    /// Waits until this node contains an entry; false if it does not within this time.
+    /// Waits until this node contains an entry; false if it does not within this time, or has stopped before it.
     pub async fn reached(&self, position: i64, limit: Duration) -> bool {
+        if self.is_stopped() {
+            return self.position() >= position;
+        }
         let mut moved = self.position.subscribe();
         let there = moved.wait_for(|now| *now >= position);
         matches!(tokio::time::timeout(limit, there).await, Ok(Ok(_)))
