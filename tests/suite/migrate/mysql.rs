@@ -26,14 +26,14 @@ impl MariaDb {
         let data = format!("--datadir={}", home.path("data"));
         let words = ["--no-defaults", "--auth-root-authentication-method=normal"];
         let words = [&words[..], &["--skip-test-db", data.as_str()]].concat();
-        ran(
-            &mut home.program(Path::new("mariadb-install-db"), &words),
-            "",
-        );
+        // Servers with one folder for temporary tables delete those of each other.
+        let mut install = home.program(Path::new("mariadb-install-db"), &words);
+        ran(install.env("TMPDIR", &home.folder), "");
         let socket = format!("--socket={}", home.path("socket"));
         let pid = format!("--pid-file={}", home.path("pid"));
         let words = ["--no-defaults", "--skip-networking", &data, &socket, &pid];
         let mut server = home.program(Path::new("/usr/sbin/mariadbd"), &words);
+        let server = server.env("TMPDIR", &home.folder);
         let server = server.stdout(Stdio::null()).stderr(Stdio::null());
         let server = server.spawn().unwrap();
         let own = Self { home, server };
