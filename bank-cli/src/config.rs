@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use bank_picture::Terminal;
+use bank_picture::{Terminal, Zone};
 
 use crate::{cli::Global, fail::Failure, terminal};
 
@@ -89,6 +89,19 @@ pub(crate) fn zone_name() -> Option<String> {
     let place = std::fs::read_link("/etc/localtime").ok()?;
     let (_, name) = place.to_str()?.split_once("zoneinfo/")?;
     Some(name.to_owned())
+}
+
+/// The value of `TZ` if no time zone has that name: the clocks of this program are in UTC then.
+pub(crate) fn unknown_zone() -> Option<String> {
+    let named = environment("TZ")?;
+    let name = named.strip_prefix(':').unwrap_or(&named);
+    // `CET-1CEST` is a rule, and has digits; a name has an area, or none.
+    let is_rule = !name.contains('/') && name.contains(|c: char| c.is_ascii_digit());
+    let is_known = name.starts_with('/')
+        || is_rule
+        || Zone::named(name).is_some()
+        || Path::new("/usr/share/zoneinfo").join(name).is_file();
+    (!is_known).then(|| named.clone())
 }
 
 /// The terminal that the caller sits at: as wide as `COLUMNS` or the terminal itself says, else 80, and

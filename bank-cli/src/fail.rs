@@ -62,7 +62,11 @@ impl Failure {
         let text = error.render().to_string();
         let lines = || text.lines().map(str::trim);
         let first: Vec<&str> = lines().take_while(|line| !line.is_empty()).collect();
-        let what = first.join(" ");
+        // The parser of numbers of the standard library names neither the value nor the range.
+        let what = first.join(" ").replace(
+            "invalid digit found in string",
+            "not a whole number; write digits only",
+        );
         let hint = lines().find_map(|line| {
             line.strip_prefix("tip: ")
                 .map(str::to_owned)

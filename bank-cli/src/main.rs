@@ -85,6 +85,11 @@ fn run(cli: Cli) -> Result<(), Failure> {
     }
     let settings = config::load(&cli.global)?;
     let zone = cmd::zone::of(&cli.command)?;
+    if let (bank_picture::Zone::Local, Some(name)) = (zone, config::unknown_zone()) {
+        out::warn(&format!(
+            "TZ: there is no time zone {name:?}; times are in UTC. Write an area and a city, such as Europe/Berlin"
+        ));
+    }
     let form = out::Form::new(&cli.global, settings.format.as_deref(), zone)?;
     // What is about this machine's own files needs no way to the daemon.
     if let cli::Command::Nami(command) = cli.command {

@@ -73,6 +73,21 @@ pub(crate) fn named(args: &NamedPeriodArgs, zone: Zone) -> Result<Option<(&str, 
 
 /// A month, quarter or year as two dates, the second exclusive: `2026-10-01` and `2026-11-01`.
 pub(crate) fn dates(text: &str) -> Result<(String, String), Failure> {
+    let (year, first, count) = parts(text)?;
+    let end = first - 1 + count;
+    let date = |year: i64, month: i64| format!("{year:04}-{month:02}-01");
+    Ok((date(year, first), date(year + end / 12, end % 12 + 1)))
+}
+
+/// The first instants of the months of a month, quarter or year, in order.
+pub(crate) fn starts_of_months(text: &str, zone: Zone) -> Result<Vec<String>, Failure> {
+    let (year, first, count) = parts(text)?;
+    let months = first..first + count;
+    months.map(|month| at(year, month, zone)).collect()
+}
+
+/// The year, the first month and the number of months of a month, quarter or year.
+fn parts(text: &str) -> Result<(i64, i64, i64), Failure> {
     let quarter = || {
         let (year, quarter) = text.split_once(['Q', 'q'])?;
         let year = year.strip_suffix('-').unwrap_or(year);
@@ -82,15 +97,12 @@ pub(crate) fn dates(text: &str) -> Result<(String, String), Failure> {
         let (year, month) = text.split_once('-')?;
         Some((number(year, 4)?, number(month, 2)?))
     };
-    let (year, first, count) = match (number(text, 4), quarter(), month()) {
-        (Some(year), ..) => (year, 1, 12),
-        (_, Some((year, quarter @ 1..=4)), _) => (year, quarter * 3 - 2, 3),
-        (_, _, Some((year, month @ 1..=12))) => (year, month, 1),
-        _ => return Err(no_period(text, "2026-10, 2026Q4 or 2026")),
-    };
-    let end = first - 1 + count;
-    let date = |year: i64, month: i64| format!("{year:04}-{month:02}-01");
-    Ok((date(year, first), date(year + end / 12, end % 12 + 1)))
+    match (number(text, 4), quarter(), month()) {
+        (Some(year), ..) => Ok((year, 1, 12)),
+        (_, Some((year, quarter @ 1..=4)), _) => Ok((year, quarter * 3 - 2, 3)),
+        (_, _, Some((year, month @ 1..=12))) => Ok((year, month, 1)),
+        _ => Err(no_period(text, "2026-10, 2026Q4 or 2026")),
+    }
 }
 
 /// Whether a text is a date and nothing else: `2026-10-01`.

@@ -1,9 +1,10 @@
 //! Reasons for refusals by the rules. Expected, stable, and never a bug.
 
 mod made;
+mod values;
 
-use crate::amount::{Amount, AmountError};
-use crate::ids::{BadName, NAME_BYTES_MAX};
+use crate::amount::Amount;
+use crate::ids::NAME_BYTES_MAX;
 use crate::time::Timestamp;
 use std::borrow::Cow;
 
@@ -90,15 +91,17 @@ pub enum Refusal {
     },
     /// An amount that is zero or negative where it must be above zero.
     BadAmount,
-    /// Text that is no decimal number.
-    BadAmountSyntax,
+    /// Text that is no decimal number: the text, if it is known.
+    BadAmountSyntax(String),
     /// More decimal places than the bank's precision.
     TooManyDecimals {
         /// The bank's precision.
         precision: u8,
+        /// The text, if it is known.
+        text: String,
     },
-    /// An amount beyond `i64` minor units.
-    AmountTooLarge,
+    /// An amount beyond `i64` minor units: the text, if it is known.
+    AmountTooLarge(String),
     /// A result beyond `i64` minor units, or a price beyond exact arithmetic.
     AmountOverflow,
     /// A window whose start is not before its end.
@@ -306,6 +309,8 @@ pub enum Refusal {
     ProposalOver {
         /// Which.
         proposal: i64,
+        /// Whether it is a request of a person who may not do it.
+        is_request: bool,
         /// The state of the proposal.
         state: &'static str,
     },
@@ -379,9 +384,9 @@ impl Refusal {
             Refusal::NotAllowed { .. } | Refusal::OutOfScope { .. } => "not_allowed",
             Refusal::Implausible { .. } => "implausible_duration",
             Refusal::BadAmount => "bad_amount",
-            Refusal::BadAmountSyntax => "bad_amount_syntax",
+            Refusal::BadAmountSyntax(_) => "bad_amount_syntax",
             Refusal::TooManyDecimals { .. } => "too_many_decimals",
-            Refusal::AmountTooLarge => "amount_too_large",
+            Refusal::AmountTooLarge(_) => "amount_too_large",
             Refusal::AmountOverflow => "amount_overflow",
             Refusal::BadWindow => "bad_window",
             Refusal::WindowInPast => "window_in_past",
@@ -448,23 +453,6 @@ impl Refusal {
                 | Refusal::ApprovalNeeded { .. }
                 | Refusal::OwnProposal { .. }
         )
-    }
-}
-
-impl From<AmountError> for Refusal {
-    fn from(error: AmountError) -> Refusal {
-        match error {
-            AmountError::Syntax => Refusal::BadAmountSyntax,
-            AmountError::TooManyDecimals { precision } => Refusal::TooManyDecimals { precision },
-            AmountError::TooLarge => Refusal::AmountTooLarge,
-            AmountError::Overflow => Refusal::AmountOverflow,
-        }
-    }
-}
-
-impl From<BadName<'_>> for Refusal {
-    fn from(bad: BadName<'_>) -> Refusal {
-        Refusal::bad_name(bad.0, bad.1)
     }
 }
 

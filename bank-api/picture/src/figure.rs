@@ -137,6 +137,12 @@ pub fn is_whole(text: &str) -> bool {
         .is_none_or(|(_, fraction)| fraction.bytes().all(|byte| byte == b'0'))
 }
 
+/// A number with its noun, which has an `s` unless the number is 1: `1 job`, `1,200 jobs`.
+pub fn counted(number: &str, noun: &str) -> String {
+    let plural = if number == "1" { "" } else { "s" };
+    format!("{} {noun}{plural}", grouped(number))
+}
+
 /// Thousands separated by commas, and the minus sign of the typesetter: `-1234.5` → `−1,234.5`.
 pub fn grouped(text: &str) -> String {
     let (sign, digits) = text

@@ -68,8 +68,8 @@ pub fn letter(own: &EfficiencyLetter, zone: Zone, generated: i64) -> Report {
     let efficiency = total.cpu_efficiency.as_ref();
     let busy = efficiency.map(|percent| format!(", and were busy {percent} % of it"));
     let mut remarks = vec![format!(
-        "{} jobs held processors for {} processor-hours{}.",
-        figure::grouped(&total.uses.to_string()),
+        "{} held processors for {} processor-hours{}.",
+        figure::counted(&total.uses.to_string(), "job"),
         figure::grouped(&total.hours),
         busy.unwrap_or_default()
     )];

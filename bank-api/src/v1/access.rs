@@ -2,6 +2,7 @@
 
 use super::ProjectStart;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// An API token without its text (`GET /api/v1/tokens/{id}`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -223,7 +224,7 @@ pub struct ProposedRequest {
     /// The path of its route.
     pub path: String,
     /// Its body.
-    pub body: serde_json::Value,
+    pub body: Value,
     /// For a request of a person who may not do it: their reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<String>,
@@ -265,6 +266,25 @@ pub struct Proposal {
     pub reason: Option<String>,
     /// The first transaction of the approved operation.
     pub done: Option<i64>,
+}
+
+impl Proposal {
+    /// The account, the project, the member, the allocation or the job of the proposed request; `–` for none.
+    pub fn subject(&self) -> String {
+        let path: Vec<&str> = self.request.path.split('/').skip(3).collect();
+        let text = |name: &str| self.request.body.get(name).and_then(Value::as_str);
+        match path.as_slice() {
+            ["allocations", number] => return format!("allocation {number}"),
+            ["projects", project, "members", user] => return format!("{user} leaves {project}"),
+            ["projects", project, "members"] => {
+                return format!("{} in {project}", text("user").unwrap_or_default());
+            }
+            _ => {}
+        }
+        let names = ["name", "account", "from", "job"];
+        let found = names.into_iter().find_map(text);
+        found.unwrap_or("–").to_owned()
+    }
 }
 
 /// Query of `GET /api/v1/proposals`. Answer: `List<Proposal>`, the newest first.

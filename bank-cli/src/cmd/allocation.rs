@@ -1,5 +1,7 @@
 //! `bank allocation`.
 
+use std::fmt::Write as _;
+
 use bank_api::v1::{Allocation, AllocationQuery, PastQuery, PatchAllocation, Written};
 use bank_picture::figure;
 use ureq::http::Method;
@@ -10,6 +12,7 @@ use crate::{
     context::Context,
     fail::Failure,
     out::{Kind, Sheet, column},
+    when,
 };
 
 pub(super) fn run(context: &Context, command: AllocationCommand) -> Result<String, Failure> {
@@ -59,13 +62,47 @@ fn set(context: &Context, args: SetAllocation) -> Result<String, Failure> {
         return Err(nothing_to_set());
     }
     let id = args.id.to_string();
+    // Only for the sentence: who may change it may see it.
+    let before: Option<Allocation> = match body.until {
+        Some(_) if !context.is_json() => context.get(&["allocations", &id], &()).ok(),
+        _ => None,
+    };
     let sent = context.send_or_propose(Method::PATCH, &["allocations", &id], &body, &args.write)?;
     let answer: Written<Allocation> = match sent {
         Sent::Done(answer) => answer,
         Sent::Proposed(message) => return Ok(message),
     };
     let verb = answer.verb();
-    context.written(&answer, &format!("allocation {} {verb}", args.id))
+    let mut sentence = format!("allocation {} {verb}", args.id);
+    if let Some(before) = before {
+        sentence.push_str(&moved_end(context, &before, &answer.object));
+    }
+    context.written(&answer, &sentence)
+}
+
+/// The old and the new end, and the amount that cannot be spent any more. An end in the past becomes now.
+fn moved_end(context: &Context, before: &Allocation, after: &Allocation) -> String {
+    if before.until == after.until {
+        return String::new();
+    }
+    let end = |allocation: &Allocation| {
+        let until = allocation.until.as_deref();
+        until.map_or_else(
+            || "never".to_owned(),
+            |until| when::date(until, context.zone),
+        )
+    };
+    let (old, new) = (end(before), end(after));
+    let mut text = format!(": it ends {new} instead of {old}");
+    if after.state == "expired" && before.state != "expired" {
+        let (amount, unit) = (context.form.amount(&after.amount), &after.unit);
+        if after.amount.starts_with('-') {
+            let _ = write!(text, ", so it has ended, with its debt of {amount} {unit}");
+        } else {
+            let _ = write!(text, ", so it has ended: {amount} {unit} expire");
+        }
+    }
+    text
 }
 
 fn sheet(allocations: &[Allocation]) -> Sheet {

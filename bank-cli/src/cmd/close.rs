@@ -1,6 +1,6 @@
 //! `bank close`: the books of a period, closed and opened again.
 
-use bank_api::v1::{Close, CloseQuery, NewClose, UndoClose, Written};
+use bank_api::v1::{Close, CloseQuery, List, NewClose, UndoClose, Written};
 use bank_picture::figure;
 use ureq::http::Method;
 
@@ -10,7 +10,8 @@ use crate::{
     context::Context,
     fail::Failure,
     out::{Kind, Sheet, column},
-    period, when,
+    period::{self, Period},
+    when,
 };
 
 /// Rows per request.
@@ -31,7 +32,7 @@ fn close(context: &Context, args: &CloseArgs) -> Result<String, Failure> {
     };
     if let Some(text) = &args.period {
         let period = period::any(text, context.zone)?;
-        body.from = Some(period.from);
+        body.from = Some(first_open(context, text, &period)?);
         body.until = period.until;
     } else {
         body.until = context.time(args.until.as_ref())?.unwrap_or_default();
@@ -48,6 +49,28 @@ fn close(context: &Context, args: &CloseArgs) -> Result<String, Failure> {
         closed.accounts.unwrap_or_default(),
     );
     context.written(&answer, &sentence)
+}
+
+/// The start of a period, or of its first month that is not closed yet. The end of the last closed period counts
+/// only if it is the first instant of a month in the caller's time zone: a close in another zone stays an error.
+fn first_open(context: &Context, text: &str, period: &Period) -> Result<String, Failure> {
+    let query = CloseQuery {
+        limit: Some(PAGE),
+        ..CloseQuery::default()
+    };
+    let newest: List<Close> = context.get(&["closes"], &query)?;
+    let last = newest
+        .items
+        .iter()
+        .find(|close| close.reopened_by.is_none());
+    // A repeated close has the start of the first one, so that its key is that of the same request.
+    let open = last.map(|close| match &close.from {
+        Some(from) if close.until == period.until => from,
+        _ => &close.until,
+    });
+    let starts = period::starts_of_months(text, context.zone)?;
+    let start = starts.into_iter().find(|start| Some(start) == open);
+    Ok(start.unwrap_or_else(|| period.from.clone()))
 }
 
 fn undo(context: &Context, note: Option<String>, remove: &RemoveArgs) -> Result<String, Failure> {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use bank_api::v1::{NewDeposit, NewWithdrawal, Receipt};
+use bank_api::v1::{Allocation, AllocationQuery, NewDeposit, NewWithdrawal, Receipt};
 use ureq::http::Method;
 
 use super::Sent;
@@ -29,8 +29,38 @@ pub(super) fn deposit(context: &Context, args: DepositArgs) -> Result<String, Fa
         note: args.note,
     };
     match context.send_or_propose(Method::POST, &["deposits"], &body, &args.write)? {
-        Sent::Done(receipt) => receipt_text(context, &receipt, ("deposited", "to")),
+        Sent::Done(receipt) => {
+            let text = receipt_text(context, &receipt, ("deposited", "to"))?;
+            if receipt.created {
+                warn_of_debts(context, &receipt);
+            }
+            Ok(text)
+        }
         Sent::Proposed(message) => Ok(message),
+    }
+}
+
+/// Warns of allocations below zero, which a deposit with another window does not pay.
+fn warn_of_debts(context: &Context, receipt: &Receipt) {
+    let query = AllocationQuery {
+        account: Some(receipt.account.clone()),
+        state: Some("active".to_owned()),
+        ..AllocationQuery::default()
+    };
+    // The deposit is done: that its surroundings cannot be read is no failure of it.
+    let Ok(list) = context.all::<Allocation>(&["allocations"], &query) else {
+        return;
+    };
+    for owing in &list.items {
+        let Some(debt) = owing.amount.strip_prefix('-') else {
+            continue;
+        };
+        let (id, account, unit) = (owing.id, &owing.account, &owing.unit);
+        crate::out::warn(&format!(
+            "allocation {id} is {} {unit} below zero, and this deposit does not pay that: \
+             `bank deposit {account} {debt} -i {id}` does",
+            context.form.amount(debt)
+        ));
     }
 }
 

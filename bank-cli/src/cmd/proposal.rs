@@ -175,6 +175,7 @@ pub(super) fn sheet(proposals: &[Proposal]) -> Sheet {
     let columns = vec![
         column("id", "Id", Kind::Number),
         column("kind", "Kind", Kind::Text),
+        column("for", "For", Kind::Text),
         column("amount", "Amount", Kind::Amount),
         column("proposed_by", "By", Kind::Text),
         column("asked", "Reason", Kind::Text).secondary(),
@@ -186,7 +187,11 @@ pub(super) fn sheet(proposals: &[Proposal]) -> Sheet {
         column("reason", "Answer", Kind::Text).secondary(),
         column("done", "Txn", Kind::Number),
     ];
-    Sheet::new(columns, proposals, "nothing waits")
+    let mut sheet = Sheet::new(columns, proposals, "nothing waits");
+    for (row, proposal) in sheet.rows.iter_mut().zip(proposals) {
+        row.insert("for".to_owned(), proposal.subject().into());
+    }
+    sheet
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use bank_api::v1::{
     List, QuarantineQuery, QuarantineRemoval, QuarantineRemoved, QuarantineReplayed, Quarantined,
     Removed, ReplayQuarantined,
 };
+use bank_picture::figure;
 use bank_picture::printable::printable_lines;
 use ureq::http::Method;
 
@@ -149,7 +150,7 @@ fn replay(context: &Context, args: &ReplayArgs) -> Result<String, Failure> {
     Err(failure)
 }
 
-/// `17: 1 jobs: 1 charged`
+/// `17: 1 job: 1 charged`
 fn sentence(done: &QuarantineReplayed) -> String {
     let tried = if done.dry_run {
         "dry run, nothing written: "
@@ -159,8 +160,9 @@ fn sentence(done: &QuarantineReplayed) -> String {
     let became = done.outcomes.iter().map(|(word, n)| format!("{n} {word}"));
     let skipped = done.skipped.iter().map(|why| format!("skipped: {why}"));
     let became: Vec<String> = became.chain(skipped).collect();
-    let QuarantineReplayed { id, jobs, .. } = done;
-    format!("{tried}{id}: {jobs} jobs: {}\n", became.join(", "))
+    let id = done.id;
+    let jobs = figure::counted(&done.jobs.to_string(), "job");
+    format!("{tried}{id}: {jobs}: {}\n", became.join(", "))
 }
 
 /// The rows that are meant.

@@ -144,6 +144,12 @@ fn arithmetic(form: &Form, job: &Job) -> String {
     for charge in &job.charges {
         let at = when::moment(&charge.at, form.zone);
         let amount = form.amount(&charge.amount);
+        if charge.seconds == Some(0) && ["refund", "reverse"].contains(&charge.kind.as_str()) {
+            // It has no use of its own: the price of nothing would explain nothing.
+            let kind = charge.explanation.as_deref().unwrap_or(&charge.kind);
+            let _ = writeln!(out, "{at}  billed {amount} {} ({kind})", job.unit);
+            continue;
+        }
         let text = charge.itemisation.as_deref().unwrap_or("no price");
         let _ = writeln!(out, "{at}  billed {amount} {}\n  {text}", job.unit);
     }

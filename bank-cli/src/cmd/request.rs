@@ -33,20 +33,28 @@ pub(super) fn run(context: &Context, command: RequestCommand) -> Result<String, 
         RequestCommand::Approve { id, answer, write } => {
             let body = NewDecision { reason: answer };
             let path = ["proposals", &id.to_string(), "approve"];
-            decided(context, &path, &body, &write.write, write.propose)
+            decided(context, &path, &body, &write.write, write.propose).map_err(of_request)
         }
         RequestCommand::Reject { id, answer, write } => {
             let body = NewDecision {
                 reason: Some(answer),
             };
             let path = ["proposals", &id.to_string(), "reject"];
-            decided(context, &path, &body, &write, false)
+            decided(context, &path, &body, &write, false).map_err(of_request)
         }
         RequestCommand::Withdraw { id, write } => {
             let path = ["requests", &id.to_string(), "withdraw"];
             decided(context, &path, &NewDecision::default(), &write, false)
         }
     }
+}
+
+/// A number that does not exist, in the word of the command: decisions of both have one route.
+fn of_request(mut failure: Failure) -> Failure {
+    if failure.is("not_found") {
+        failure.what = failure.what.replace("no proposal", "no request");
+    }
+    failure
 }
 
 fn deposit(context: &Context, args: AskDeposit) -> Result<String, Failure> {

@@ -277,9 +277,26 @@ fn wrapped(text: &str, room: usize) -> Vec<String> {
     lines
 }
 
-/// The words of a text, each with the space or comma behind it.
+/// The words of a text, each with the space or comma behind it. A comma between two digits is part of a number.
 fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split_inclusive([' ', ','])
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
+        let bytes = rest.as_bytes();
+        let ends = |(at, byte): (usize, &u8)| match byte {
+            b' ' => Some(at + 1),
+            b',' => {
+                let before = at.checked_sub(1).and_then(|at| bytes.get(at));
+                let is_in_number = digit(before) && digit(bytes.get(at + 1));
+                (!is_in_number).then_some(at + 1)
+            }
+            _ => None,
+        };
+        let end = bytes.iter().enumerate().find_map(ends);
+        let (word, after) = rest.split_at(end.unwrap_or(rest.len()));
+        rest = after;
+        (!word.is_empty()).then_some(word)
+    })
 }
 
 #[cfg(test)]
@@ -293,6 +310,9 @@ mod tests {
             ("amy bob", 7, &["amy bob"]),
             ("amy bob", 6, &["amy", "bob"]),
             ("amy,bob,eve", 8, &["amy,bob,", "eve"]),
+            ("now 16,000.000 left", 8, &["now", "16,000.0", "00 left"]),
+            ("now 16,000.000 left", 10, &["now", "16,000.000", "left"]),
+            ("chem, 7,amy", 6, &["chem,", "7,amy"]),
             ("a abcdefgh", 4, &["a", "abcd", "efgh"]),
             ("日本語", 5, &["日本", "語"]),
             ("u\u{308}u\u{308}", 1, &["u\u{308}", "u\u{308}"]),

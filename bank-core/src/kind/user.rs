@@ -4,9 +4,10 @@ use super::project::{DESCRIPTION_MAX, organization};
 use super::{
     Concern, Field, KeyType, Kind, OBJECTS_MAX, Objects, Record, Records, Type, Value, Whose,
 };
+use crate::domain::is_address;
 use crate::ids::{NAME_BYTES_MAX, ProjectId, UserId, check_listed_name};
 use crate::model::{ALIASES_MAX, User};
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, short};
 use std::borrow::Cow;
 
 pub(super) fn kind() -> Kind {
@@ -59,7 +60,7 @@ fn with_fields(kind: Kind) -> Kind {
     let aliases = Type::Texts(ALIASES_MAX, NAME_BYTES_MAX);
     kind.with(Field::new("active", Type::Flag, active).default(Value::Flag(true)))
         .with(text("common_name", "Full name"))
-        .with(text("email", "Mail address"))
+        .with(text("email", "Mail address").rule(address))
         .with(
             Field::new(
                 "default_project",
@@ -95,6 +96,19 @@ fn with_fields(kind: Kind) -> Kind {
             .secondary()
             .if_any(),
         )
+}
+
+/// An address that mail can be sent to.
+fn address(text: &str, _: &dyn Objects) -> Result<String, Refusal> {
+    let text = text.trim();
+    if is_address(text) {
+        return Ok(text.to_owned());
+    }
+    let given = short(text);
+    Err(Refusal::bad_field(
+        "email",
+        format!("a mail address such as amy@example.org, not {given:?}"),
+    ))
 }
 
 /// Other names are in order, each once, and not the login name. A removed user has none.

@@ -100,8 +100,26 @@ pub(super) fn located(name: &str, text: &str, error: &toml::de::Error) -> String
     let source = text.lines().nth(line - 1).unwrap_or_default();
     if message == DUPLICATE {
         // The shipped file has every table already: a second one is the most likely mistake.
-        let what = source.split('=').next().unwrap_or_default().trim();
-        return format!("{name} line {line}: {what} appears above already: put all keys there");
+        let key = |source: &str| {
+            source
+                .split('=')
+                .next()
+                .unwrap_or_default()
+                .trim()
+                .to_owned()
+        };
+        let what = key(source);
+        let above: Vec<&str> = before.lines().take(line - 1).collect();
+        let first = above.iter().rposition(|other| key(other) == what);
+        return match first.map(|at| at + 1) {
+            Some(first) if what.starts_with('[') => {
+                format!("{name} line {line}: {what} is in line {first} already: put all keys there")
+            }
+            Some(first) => {
+                format!("{name} line {line}: {what} is in line {first} already: keep one of them")
+            }
+            None => format!("{name} line {line}: {what} appears above already: keep one of them"),
+        };
     }
     match source.split_once('=') {
         Some((key, _)) => format!("{name} line {line}: {}: {message}", key.trim()),

@@ -76,12 +76,12 @@ fn errors_say_where() {
         (
             "[gold]\n#listen = \"\"\n\n[gold]\nlisten = \"\"\n",
             None,
-            "bankd.toml line 4: [gold] appears above already: put all keys there",
+            "bankd.toml line 4: [gold] is in line 1 already: put all keys there",
         ),
         (
             "[http]\nlisten = \"\"\nlisten = \"\"\n",
             None,
-            "bankd.toml line 3: listen appears above already",
+            "bankd.toml line 3: listen is in line 2 already: keep one of them",
         ),
         (
             "[http]\n\ntimeout_s = \"x\"\n",

@@ -12,7 +12,7 @@ use axum::response::{IntoResponse, Response};
 use bank_api::error::Problem;
 use bank_core::directory::Bank;
 use bank_core::refusal::Refusal;
-pub use bankd_ledger::refused::{detail, problem};
+pub use bankd_ledger::refused::{detail, hint_of, problem};
 use bankd_ledger::writer::SubmitError;
 use bankd_store as store;
 use bankd_store::answer::Media;

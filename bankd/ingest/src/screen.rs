@@ -23,7 +23,12 @@ pub fn people(summary: &Summary, files: u64, is_tried: bool) -> String {
     let rejected = summary.malformed();
     let skipped: u64 = shown.skipped.values().sum();
     let skipped = skipped.saturating_sub(rejected);
-    let (records, jobs) = (count(shown.records), count(shown.jobs));
+    let counted = |number: u64, noun: &str| {
+        let plural = if number == 1 { "" } else { "s" };
+        format!("{} {noun}{plural}", count(number))
+    };
+    let records = counted(shown.records, "record");
+    let jobs = counted(shown.jobs, "job");
     let files = match files {
         1 => String::new(),
         files => format!(" in {} files", count(files)),
@@ -31,7 +36,7 @@ pub fn people(summary: &Summary, files: u64, is_tried: bool) -> String {
     let (rejected_text, skipped_text) = (count(rejected), count(skipped));
     let _ = writeln!(
         out,
-        "read {records} records{files}: {jobs} jobs, {skipped_text} skipped, {rejected_text} rejected"
+        "read {records}{files}: {jobs}, {skipped_text} skipped, {rejected_text} rejected"
     );
     let labels = shown
         .skipped

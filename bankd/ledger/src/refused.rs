@@ -8,6 +8,7 @@ mod correction;
 use bank_api::error::Problem;
 use bank_api::text;
 use bank_core::amount::Amount;
+use bank_core::command::{After, Command};
 use bank_core::directory::Bank;
 use bank_core::refusal::Refusal;
 
@@ -94,13 +95,24 @@ pub fn detail(refusal: &Refusal, bank: &Bank) -> String {
             format!("account {account:?} still holds {left} {unit}")
         }
         Refusal::FallbackChain { name } => {
-            format!("{name:?} has a fallback too; the limit is one fallback step")
+            format!(
+                "{name:?} cannot be the fallback: an account cannot be its own fallback, and the \
+                 fallback of another account has none itself"
+            )
         }
         Refusal::CycleNotDue { name, next } => {
             format!("cycle {name:?} runs automatically at {next}")
         }
-        Refusal::TooManyDecimals { precision } => {
-            format!("this bank keeps {precision} decimals")
+        Refusal::TooManyDecimals { precision, text } => {
+            let given = given(text);
+            format!("this bank keeps {precision} decimals{given}")
+        }
+        Refusal::BadAmountSyntax(text) => {
+            format!("the amount is no decimal number{}", given(text))
+        }
+        Refusal::AmountTooLarge(text) => {
+            let given = given(text);
+            format!("the amount is larger than the bank can hold{given}")
         }
         other => correction::detail(other, bank)
             .or_else(|| of_partner(other))
@@ -112,6 +124,14 @@ pub fn detail(refusal: &Refusal, bank: &Bank) -> String {
 fn in_use(name: &str, by: &str, field: Option<&str>) -> String {
     let field = field.map_or_else(String::new, |field| format!("{field}: "));
     format!("{field}{name:?} is used by {by}")
+}
+
+/// The text of the request that a rule is about, if it is known.
+fn given(text: &str) -> String {
+    if text.is_empty() {
+        return String::new();
+    }
+    format!(": {text:?}")
 }
 
 /// Refusals of partner banks.
@@ -135,8 +155,6 @@ fn plain_detail(refusal: &Refusal) -> &'static str {
     match refusal {
         Refusal::NoDefaultProject => "no project was named, and the user has no default project",
         Refusal::BadAmount => "the amount must be above zero, and a limit not below it",
-        Refusal::BadAmountSyntax => "the amount is no decimal number",
-        Refusal::AmountTooLarge => "the amount is larger than the bank can hold",
         Refusal::AmountOverflow => "the result is larger than the bank can hold",
         Refusal::BadWindow => "the start must be before the end",
         Refusal::WindowInPast => "the window is over already",
@@ -148,11 +166,28 @@ fn plain_detail(refusal: &Refusal) -> &'static str {
     }
 }
 
+/// The remedy that depends on the command, where it does.
+pub fn hint_of(refusal: &Refusal, command: &Command) -> Option<&'static str> {
+    match (refusal, command) {
+        (
+            Refusal::InsufficientFunds { .. },
+            Command::Withdraw(_) | Command::After(After::Transfer(_)),
+        ) => Some("use an amount that is available; `bank balance` shows it"),
+        (Refusal::WindowInPast, Command::Deposit(_)) => {
+            Some("use --allow-past, or a window that ends later than now")
+        }
+        (Refusal::WindowInPast, Command::AddCycle(_)) => {
+            Some("use a start whose period is not over yet")
+        }
+        _ => None,
+    }
+}
+
 /// A remedy, without a name.
 fn hint(refusal: &Refusal) -> Option<&'static str> {
     Some(match refusal {
         Refusal::InsufficientFunds { .. } => {
-            "make a deposit, or request a shorter duration or fewer resources"
+            "make a deposit; for a job, request a shorter duration or fewer resources"
         }
         Refusal::AccountBlocked { .. } => "a deposit that brings it to zero or above clears it",
         Refusal::NotAMember { .. } => "`bank project members add` makes a user a member",
@@ -160,9 +195,7 @@ fn hint(refusal: &Refusal) -> Option<&'static str> {
         Refusal::NoDefaultProject => "name a project with -A",
         Refusal::SharesOver100 { .. } => "`bank account ls` shows the shares",
         Refusal::AllocationOverlap { .. } => "choose a window that meets no other",
-        Refusal::WindowInPast => {
-            "use --allow-past for a deposit; other commands need a future time"
-        }
+        Refusal::WindowInPast => "use a window that ends later than now",
         Refusal::LiveLiens { .. } => "`bank lien ls` shows them",
         Refusal::BalanceNotZero { .. } => "`bank withdraw` takes the rest out",
         Refusal::Ambiguous { .. } => "name one of the accounts",

@@ -313,7 +313,11 @@ impl Post {
                 };
                 let from = &self.target.from;
                 let Some(mail) = mail::write(&directory, from, &to, letter.id, events) else {
-                    // No member of the project has an address, and no staff address is set.
+                    let deliver = &self.target.name;
+                    let project = &first.event.concern.project;
+                    tracing::warn!(%deliver, notice = letter.id, %project,
+                        "a notice is sent to nobody: no person in charge has a usable mail address; \
+                         `bank user set USER --email ADDRESS` sets one");
                     return Attempt::Delivered;
                 };
                 mail::send(&self.runtime, &self.target, mail, limit)

@@ -96,8 +96,9 @@ pub(super) fn keys(data: &DataDir, named: &Named, checkup: Option<&Checkup>) -> 
     Found::ok(
         NAME,
         format!(
-            "{} keys, each with its secret, closed to others",
-            known.len()
+            "{} key{}, each with its secret, closed to others",
+            known.len(),
+            if known.len() == 1 { "" } else { "s" }
         ),
     )
 }

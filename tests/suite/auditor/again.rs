@@ -23,9 +23,9 @@ fn a_refused_body_that_was_mended_is_a_record() {
     assert_eq!(ran.exit, 1, "{}", ran.stderr);
     ran.expect_stderr(&["missing field `components`"]);
     let tried = bank.bank_ok(&["quarantine", "replay", "1", "--with", &file, "--dry-run"]);
-    assert_eq!(tried, "dry run, nothing written: 1: 1 jobs: 1 stored\n");
+    assert_eq!(tried, "dry run, nothing written: 1: 1 job: 1 stored\n");
     let done = bank.bank_ok(&["quarantine", "replay", "1", "--with", &file]);
-    assert_eq!(done, "1: 1 jobs: 1 stored\n");
+    assert_eq!(done, "1: 1 job: 1 stored\n");
     // A record that goes on is nothing to charge, and nothing to lose.
     let response = ask(plain(&address), "GET", "/records", &[], "").unwrap();
     assert_eq!(response.names(), ["drone"]);

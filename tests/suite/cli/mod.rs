@@ -13,6 +13,7 @@ mod cycle;
 mod daemon;
 mod demo;
 mod explain;
+mod first_steps;
 mod formula;
 mod gold;
 mod gold_records;

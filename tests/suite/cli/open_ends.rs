@@ -174,7 +174,7 @@ fn a_replay_counts_what_it_leaves_out_and_separates_shadow_money() {
         bank.bank_ok(&[&words[..], more].concat())
     };
     let output = replay(&[]);
-    for part in ["left out: 1 jobs", "total in shadow"] {
+    for part in ["left out: 1 job ", "total in shadow"] {
         assert!(output.contains(part), "no {part} in {output}");
     }
     let output = replay(&["--json"]);

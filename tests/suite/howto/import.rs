@@ -12,7 +12,7 @@ fn accounting_files_are_imported_as_documented() {
         "\nwould be in the bank, from slurm:colony: 2 ",
         "\nin the bank, from slurm:colony: 2 duplicate\n",
         "\nin the quarantine: 1\n",
-        "1: 1 jobs: 1 ",
+        "1: 1 job: 1 ",
         "nothing in the quarantine",
     ] {
         assert!(printed.contains(message), "no {message:?} in: {printed}");

@@ -105,7 +105,7 @@ fn since_strict_days_and_no_raw() {
         "bank quarantine ls --source s",
     ]);
     assert!(
-        ran.stdout.starts_with("read 1 records: 0 jobs"),
+        ran.stdout.starts_with("read 1 record: 0 jobs"),
         "{}",
         ran.stdout
     );

@@ -96,7 +96,7 @@ fn a_line_is_read_again_as_it_should_have_been() {
     assert!(tried.starts_with("dry run, nothing written: "), "{tried}");
     assert_eq!(aside(&bank, "sge:colony").len(), 2);
     let output = bank.bank_ok(&again);
-    assert!(output.starts_with(&format!("{id}: 1 jobs: 1 ")), "{output}");
+    assert!(output.starts_with(&format!("{id}: 1 job: 1 ")), "{output}");
     assert_eq!(aside(&bank, "sge:colony").len(), 1);
     bank.verify();
     let ids = "SELECT object_id, machine FROM usage_identity ORDER BY id";
@@ -125,7 +125,7 @@ fn a_line_is_read_again_by_the_options_of_its_import() {
     let id = aside(&bank, "s")[0]["id"].to_string();
     let right = file(&bank, "right", lines(9, 1));
     let output = bank.bank_ok(&["quarantine", "replay", &id, "--with", &right]);
-    assert!(output.starts_with(&format!("{id}: 1 jobs: 1 ")), "{output}");
+    assert!(output.starts_with(&format!("{id}: 1 job: 1 ")), "{output}");
     bank.verify();
     assert_eq!(bank.query("SELECT count(*) FROM usage_identity"), [["4"]]);
 }

@@ -129,11 +129,11 @@ fn what_ended_before_is_left_out() {
     for (since, expected) in [
         (
             "2026-01-02",
-            "read 1 records: 1 jobs, 0 skipped, 0 rejected\n",
+            "read 1 record: 1 job, 0 skipped, 0 rejected\n",
         ),
         (
             "2026-01-03",
-            "read 1 records: 0 jobs, 1 skipped, 0 rejected\n",
+            "read 1 record: 0 jobs, 1 skipped, 0 rejected\n",
         ),
     ] {
         let (code, out, _) = import(

@@ -67,20 +67,20 @@ fn a_fee_counts_once_whatever_was_undone() {
     on_both(|t| {
         let first = fee(t);
         t.expect(flush(), "charged 10, balance 780", "charge a -10");
-        t.expect(undo(first), "undid charge", "reverse a 210");
+        t.expect(undo(first), "undid charge", "reverse a +210");
         t.expect(flush(), "charged 210, balance 780", "charge a -210");
         t.expect_job("k", "open, used 20 s, billed 220, no lien");
     });
     // Nothing is left: the next charge is the first.
     on_both(|t| {
         let first = fee(t);
-        t.expect(undo(first), "undid charge", "reverse a 210");
+        t.expect(undo(first), "undid charge", "reverse a +210");
         let undone = t.tx("undo", 0);
         t.expect(flush(), "charged 210, balance 790", "charge a -210");
         // To do the first one again would bill the fee twice.
         t.expect(undo(undone), "refused not_reversible, exit 1", "");
         let second = t.tx("charge", 0);
-        t.expect(undo(second), "undid charge", "reverse a 210");
+        t.expect(undo(second), "undid charge", "reverse a +210");
         t.expect(undo(undone), "undid undo", "reverse a -210");
         t.expect(flush(), "charged 10, balance 780", "charge a -10");
     });

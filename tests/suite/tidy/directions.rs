@@ -15,7 +15,10 @@ const CRATES: [(&str, &[&str]); 13] = [
     ("bank-api", &["bank-core"]),
     ("bankd", BELOW_THE_DAEMON),
     ("bank-cli/gold", &["bank-api", "bank-picture"]),
-    ("bank-cli/migrate", &["bank-api", "bank-picture"]),
+    (
+        "bank-cli/migrate",
+        &["bank-api", "bank-core-values", "bank-picture"],
+    ),
     (
         "bank-cli",
         &[

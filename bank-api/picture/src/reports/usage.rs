@@ -108,9 +108,9 @@ pub fn period(table: &UsageTable) -> Option<Span> {
 /// What there is to know about the figures.
 pub fn remarks(table: &UsageTable) -> Vec<String> {
     let mut remarks = vec![format!(
-        "{} jobs. Jobs that span a period boundary are counted in each period for the time they ran in it. Hours \
+        "{}. Jobs that span a period boundary are counted in each period for the time they ran in it. Hours \
          and amounts are rounded once, after adding.",
-        figure::grouped(&table.total.jobs)
+        figure::counted(&table.total.jobs, "job")
     )];
     if table.every != "all" {
         remarks.push(format!(

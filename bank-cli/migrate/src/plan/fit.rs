@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use bank_api::text::format_rfc3339;
+use bank_core_values::domain::is_address;
 
 use crate::{Settings, fault::Fault, figure::Figure, old::Old};
 
@@ -122,6 +123,12 @@ fn references(old: &mut Old) {
             let what = format!("{default} of user {}", user.name);
             skipped.add("default projects that do not exist", what);
             default.clear();
+        }
+        let mail = user.email.trim();
+        if !mail.is_empty() && !is_address(mail) {
+            let what = format!("{mail} of user {}", user.name);
+            skipped.add("mail addresses that no mail can be sent to", what);
+            user.email.clear();
         }
     }
     for project in &mut old.projects {

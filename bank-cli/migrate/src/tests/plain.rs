@@ -1,12 +1,12 @@
 //! The plain set of CSV files.
 
-use super::{expected, folder, history, items, plan_of};
+use super::{expected, folder, history, items, plan_of, skipped};
 use crate::Source;
 
 const FILES: [(&str, &str); 10] = [
     (
         "users.csv",
-        "name,active,email\namy,yes,a@x.example\nbob,no,\n",
+        "name,active,email\namy,yes,a@x.example\nbob,no,n/a\n",
     ),
     ("machines.csv", "name\ncolony\n"),
     (
@@ -43,6 +43,8 @@ fn files_become_items() {
     let plan = plan_of(&Source::Csv(files.path().to_owned()), "csv", None).unwrap();
     assert_eq!(expected(&plan), ["chem 99.5 9.5 10", "top -5 0 0"]);
     assert_eq!(plan.compared(), 4);
+    let left_out = skipped(&plan).join("\n");
+    assert!(left_out.contains("n/a of user bob"), "{left_out}");
     let found = items(&plan);
     let ids: Vec<&str> = found
         .iter()

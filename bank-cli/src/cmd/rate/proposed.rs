@@ -117,10 +117,10 @@ fn replayed(context: &Context, answer: &RateTested, replay: &Replay) -> Result<S
         );
         let _ = writeln!(text, "charges from {from} (inclusive) to {to} (exclusive)");
         if replay.left_out > 0 {
-            let jobs = replay.left_out;
+            let jobs = bank_picture::figure::counted(&replay.left_out.to_string(), "job");
             let _ = writeln!(
                 text,
-                "left out: {jobs} jobs whose price is beyond what the bank can hold"
+                "left out: {jobs} whose price is beyond what the bank can hold"
             );
         }
         return Ok(text);

@@ -96,7 +96,7 @@ impl Html {
                     ""
                 };
                 let jobs = if group.jobs > 0 {
-                    format!(", {} jobs", figure::grouped(&group.jobs.to_string()))
+                    format!(", {}", figure::counted(&group.jobs.to_string(), "job"))
                 } else {
                     String::new()
                 };

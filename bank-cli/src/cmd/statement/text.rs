@@ -405,5 +405,5 @@ fn noun(count: i64, word: &str) -> String {
 }
 
 fn counted(count: i64, word: &str) -> String {
-    format!("{} {}", grouped(count), noun(count, word))
+    figure::counted(&count.to_string(), word)
 }

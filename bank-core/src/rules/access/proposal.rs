@@ -263,6 +263,7 @@ fn open<'a>(id: ProposalId, view: &'a View, ctx: &Context<'_>) -> Result<&'a Pro
     };
     Err(Refusal::ProposalOver {
         proposal: id.0,
+        is_request: proposal.asked.is_some(),
         state,
     })
 }

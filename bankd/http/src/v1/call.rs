@@ -29,7 +29,7 @@ use super::outcome::{Beside, Done};
 use super::view::{self, View};
 use crate::answer::respond;
 use crate::auth::Authenticated;
-use crate::error::{Failure, problem};
+use crate::error::{Failure, hint_of, problem};
 use crate::log::Denied;
 use crate::route::Granted;
 
@@ -388,6 +388,9 @@ fn refused(decided: &Decided<'_>, refusal: &Refusal) -> Answer {
         }
     }
     let mut problem = problem(refusal, &decided.directory.bank);
+    if let Some(hint) = hint_of(refusal, decided.command) {
+        problem.hint = Some(hint.to_owned());
+    }
     // All but quotes are the administrators' alone.
     let is_quote = matches!(decided.command, Command::Quote(_));
     if let (Refusal::NotFound { kind, name }, false) = (refusal, is_quote) {

@@ -36,7 +36,7 @@ pub(super) fn cleared(text: String) -> Option<String> {
 
 /// An amount in a request.
 pub(super) fn read_amount(text: &str, precision: Precision) -> Result<Amount, Refusal> {
-    Ok(Amount::parse(text, precision)?)
+    Amount::parse(text, precision).map_err(|error| Refusal::of_amount(error, text))
 }
 
 /// A bound of a window in a request: RFC 3339, or `unbounded` (`infinity`, `-infinity`) for none.

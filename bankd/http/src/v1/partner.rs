@@ -239,7 +239,7 @@ fn read_charge(
     let bank = &call.directory().bank;
     same_unit(&new.unit, new.precision, bank)?;
     let minor = bank_api::text::parse_amount(&new.amount, bank.precision.places());
-    let amount = minor.map_err(|_| Refusal::BadAmountSyntax)?;
+    let amount = minor.map_err(|_| Refusal::BadAmountSyntax(new.amount.clone()))?;
     let ends = Ends::parse(&new.ends).ok_or(Refusal::bad_value("ends", "nothing, lien or use"))?;
     // A project that is not open to the partner is unknown, so the suspense account has the charge.
     let is_open = call.directory().is_open_to(partner, &new.project);

@@ -137,7 +137,7 @@ pub(super) async fn list(call: Call) -> Handled {
 
 /// `GET /api/v1/proposals/{id}`
 pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
-    let found = find(&call, &id).await?;
+    let found = find(&call, &id, "proposal").await?;
     let bank = &call.directory().bank;
     ok(&shaped(bank, &found, Some(call.now())))
 }
@@ -145,7 +145,7 @@ pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
 /// `POST /api/v1/proposals/{id}/approve`
 pub(super) async fn approve(Path(id): Path<String>, call: Call) -> Handled {
     let NewDecision { reason } = call.json()?;
-    let proposal = match find(&call, &id).await {
+    let proposal = match find(&call, &id, "proposal").await {
         Ok(proposal) => proposal,
         Err(hidden) => return call.answered_or(hidden).await,
     };
@@ -205,7 +205,7 @@ async fn proposers(call: &Call, proposal: &Proposal) -> Result<Vec<Scope>, Failu
 /// `POST /api/v1/proposals/{id}/reject`
 pub(super) async fn reject(Path(id): Path<String>, call: Call) -> Handled {
     let NewDecision { reason } = call.json()?;
-    let proposal = match find(&call, &id).await {
+    let proposal = match find(&call, &id, "proposal").await {
         Ok(proposal) => proposal,
         Err(hidden) => return call.answered_or(hidden).await,
     };
@@ -220,8 +220,8 @@ pub(super) async fn reject(Path(id): Path<String>, call: Call) -> Handled {
     Ok(call.write(command, render_decided).await?.into_response())
 }
 
-/// A visible proposal. Hidden and missing numbers give the same error (decisions.md 23).
-pub(super) async fn find(call: &Call, id: &str) -> Result<Proposal, Failure> {
+/// A visible proposal; `word` is its name in errors. Hidden and missing numbers give the same error (decisions.md 23).
+pub(super) async fn find(call: &Call, id: &str, word: &'static str) -> Result<Proposal, Failure> {
     let number = id.parse::<i64>().ok().map(ProposalId);
     let found = match number {
         Some(id) => {
@@ -232,15 +232,15 @@ pub(super) async fn find(call: &Call, id: &str) -> Result<Proposal, Failure> {
     };
     found
         .filter(|p| sees(call, p))
-        .ok_or_else(|| hidden(call, id))
+        .ok_or_else(|| hidden(call, id, word))
 }
 
 /// Hidden and missing numbers give the same error.
-pub(super) fn hidden(call: &Call, id: &str) -> Failure {
+pub(super) fn hidden(call: &Call, id: &str, word: &'static str) -> Failure {
     if call.view.is_unlimited() {
-        return call.refused(&Refusal::not_found("proposal", id));
+        return call.refused(&Refusal::not_found(word, id));
     }
-    let what = format!("proposal {}", bank_core::refusal::short(id));
+    let what = format!("{word} {}", bank_core::refusal::short(id));
     call.refused(&Refusal::NotAllowed { what })
 }
 

@@ -9,7 +9,7 @@ use bank_api::text;
 use bank_api::v1::UsageQuery;
 use bank_core::ids::AccountId;
 use bank_core::months::{Date, date, midnight};
-use bank_core::refusal::Refusal;
+use bank_core::refusal::{Refusal, short};
 use bank_core::time::Timestamp;
 use bank_core_figures::rollup::grid::{Every, Grid, begins};
 use bank_core_figures::rollup::{DAY, HOUR, Measure, WORDS};
@@ -226,10 +226,9 @@ pub(super) fn every(word: Option<&str>) -> Result<Every, Refusal> {
 }
 
 pub(super) fn zone(name: Option<&str>) -> Result<bank_core::calendar::Zone, Refusal> {
-    zones::zone(name.unwrap_or("UTC")).ok_or(Refusal::bad_value(
-        "tz",
-        "the name of a time zone, such as Europe/Berlin",
-    ))
+    let name = name.unwrap_or("UTC");
+    zones::zone(name)
+        .ok_or_else(|| other("tz", "the name of a time zone, such as Europe/Berlin", name))
 }
 
 /// The words of `by`, each once.
@@ -238,13 +237,19 @@ fn dimensions(words: Option<&str>) -> Result<Vec<Dimension>, Refusal> {
     let words = words.unwrap_or_default().split(',');
     for word in words.map(str::trim).filter(|word| !word.is_empty()) {
         let dimension = Dimension::parse(word).filter(|dimension| !found.contains(dimension));
-        found.push(dimension.ok_or(Refusal::BadValue {
-            field: "by",
-            expected: "words of project, account, user, machine, queue, qos, pi, group, state, \
-                       size and wall, each once",
-        })?);
+        let words = "words of project, account, user, machine, queue, qos, pi, group, state, \
+                     size and wall, each once";
+        found.push(dimension.ok_or_else(|| other("by", words, word))?);
     }
     Ok(found)
+}
+
+/// The refusal of a value, with what is expected instead of it.
+fn other(field: &str, expected: &str, given: &str) -> Refusal {
+    Refusal::BadField {
+        field: field.to_owned(),
+        expected: format!("{expected}, not {:?}", short(given)),
+    }
 }
 
 fn sort(word: Option<&str>) -> Result<Measure, Refusal> {

@@ -162,9 +162,9 @@ pub(super) async fn list(call: Call) -> Handled {
 
 /// `GET /api/v1/requests/{id}`
 pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
-    let found = proposal::find(&call, &id).await?;
+    let found = proposal::find(&call, &id, "request").await?;
     if found.asked.is_none() {
-        return Err(proposal::hidden(&call, &id));
+        return Err(proposal::hidden(&call, &id, "request"));
     }
     ok(&shaped(&call.directory().bank, &found, Some(call.now())))
 }
@@ -172,7 +172,7 @@ pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
 /// `POST /api/v1/requests/{id}/withdraw`
 pub(super) async fn withdraw(Path(id): Path<String>, call: Call) -> Handled {
     let NewDecision { reason } = call.json()?;
-    let found = match proposal::find(&call, &id).await {
+    let found = match proposal::find(&call, &id, "request").await {
         Ok(found) => found,
         Err(hidden) => return call.answered_or(hidden).await,
     };

@@ -107,7 +107,14 @@ fn two_people(refusal: &Refusal, bank: &Bank) -> Option<String> {
         Refusal::OwnProposal { proposal } => {
             format!("proposal {proposal} is your own: another person must approve it")
         }
-        Refusal::ProposalOver { proposal, state } => format!("proposal {proposal} is {state}"),
+        Refusal::ProposalOver {
+            proposal,
+            is_request,
+            state,
+        } => {
+            let word = if *is_request { "request" } else { "proposal" };
+            format!("{word} {proposal} is {state}")
+        }
         Refusal::TooManyRequests { most } => {
             format!("you have {most} open requests, which is the most")
         }
@@ -124,6 +131,9 @@ pub(super) fn hint(refusal: &Refusal) -> Option<&'static str> {
         Refusal::OverLimit { .. } => "`bank limit ls` shows the limits; they are kept by UTC days",
         Refusal::ApprovalNeeded { .. } => "--propose stores it for approval by another person",
         Refusal::OwnProposal { .. } => "`bank reject` takes it back",
+        Refusal::ProposalOver {
+            is_request: true, ..
+        } => "`bank request show` shows its state",
         Refusal::ProposalOver { .. } => "`bank proposal show` shows its state",
         Refusal::TooManyRequests { .. } => {
             "wait for an answer, or take one back with `bank request withdraw`"

@@ -7,7 +7,6 @@ use bankd_ledger::access::right::Right;
 use bankd_services::links::DAYS_MAX;
 use maud::html;
 
-use super::proposals::subject;
 use crate::atom::{self, Entry};
 use crate::failed::Failed;
 use crate::page::Page;
@@ -160,7 +159,7 @@ fn of_request(visit: &Visit, row: &Proposal) -> Entry {
     Entry {
         // A request that was answered is a new entry.
         id: format!("requests/{number}/{}", row.state),
-        title: format!("Your request for {}: {}", subject(row), row.state),
+        title: format!("Your request for {}: {}", row.subject(), row.state),
         at: row.decided_at.as_ref().unwrap_or(&row.at).clone(),
         text: row.reason.clone().unwrap_or_default(),
         page: visit.link(&["requests", &number]),

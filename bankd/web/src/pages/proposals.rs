@@ -88,7 +88,7 @@ fn cells(visit: &Visit, row: &Proposal) -> Vec<Markup> {
         html! { (what(&row.kind)) },
         html! {
             div {
-                (name(&subject(row)))
+                (name(&row.subject()))
                 @if let Some(asked) = &row.asked { div .small.prose { (asked) } }
             }
         },
@@ -132,23 +132,6 @@ pub(crate) fn may_decide(visit: &Visit, row: &Proposal) -> bool {
     row.state == "open" && !is_own && visit.may(needed(&row.kind))
 }
 
-/// The account, the project, the member, the allocation or the job of the proposed request.
-pub(crate) fn subject(row: &Proposal) -> String {
-    let path: Vec<&str> = row.request.path.split('/').skip(3).collect();
-    match path.as_slice() {
-        ["allocations", number] => return format!("allocation {number}"),
-        ["projects", project, "members", user] => return format!("{user} leaves {project}"),
-        ["projects", project, "members"] => {
-            let user = row.request.body.get("user").and_then(Value::as_str);
-            return format!("{} in {project}", user.unwrap_or_default());
-        }
-        _ => {}
-    }
-    let names = ["name", "account", "from", "job"];
-    let found = names.iter().find_map(|name| row.request.body.get(name));
-    found.and_then(Value::as_str).unwrap_or("–").to_owned()
-}
-
 async fn show(visit: Visit, Path(id): Path<String>) -> Shown {
     page(&visit, &id, None).await
 }
@@ -162,7 +145,7 @@ async fn page(visit: &Visit, id: &str, failed: Option<&Failed>) -> Shown {
         @if visit.parameter("done") == Some("decided") && one.state != "open" {
             div .message.good role="status" { p {
                 (if one.asked.is_some() { "The request of " } else { "The proposal of " }) (one.proposed_by) " for "
-                (subject(&one)) " is " (one.state) "."
+                (one.subject()) " is " (one.state) "."
             } }
         }
         @if let Some(failed) = failed {
@@ -212,7 +195,7 @@ pub(crate) async fn facts(visit: &Visit, one: &Proposal) -> Markup {
         dl .facts {
             dt { "State" } dd { strong { (one.state) } }
             dt { "What" } dd { (what(&one.kind)) }
-            dt { "For" } dd { (subject(one)) }
+            dt { "For" } dd { (one.subject()) }
             @if let Some(own) = &allocation {
                 dt { "Account" } dd { (own.account) }
                 dt { "Left (" (own.unit) ")" }

@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::ask;
-use super::proposals::{self, facts, may_decide, subject};
+use super::proposals::{self, facts, may_decide};
 use crate::failed::Failed;
 use crate::page::Page;
 use crate::parts::amount::{amount, is_zero};
@@ -87,7 +87,7 @@ fn table(
         vec![
             link(&visit.link(&["requests", &number]), &number),
             html! { (proposals::what(&row.kind)) },
-            name(&subject(row)),
+            name(&row.subject()),
             html! {
                 @if is_zero(&row.amount) { span .none { "–" } } @else { (amount(&row.amount)) }
             },
@@ -129,7 +129,7 @@ async fn page(visit: &Visit, id: &str, failed: Option<&Failed>) -> Shown {
             div .message.good role="status" { p { "Sent. It waits for an answer." } }
         }
         @if visit.parameter("done") == Some("withdrawn") && one.state != "open" {
-            div .message.good role="status" { p { "Your request for " (subject(&one)) " is " (one.state) "." } }
+            div .message.good role="status" { p { "Your request for " (one.subject()) " is " (one.state) "." } }
         }
         @if let Some(failed) = failed { (message(failed)) }
         (facts(visit, &one).await)
