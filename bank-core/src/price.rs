@@ -196,7 +196,7 @@ fn matched(rate: &Rate, priced: &Priced<'_>) -> Option<(Fit, Decimal)> {
     let one = Decimal::whole(1);
     match rate.kind {
         RateKind::Vbr | RateKind::Vbu | RateKind::Vbm | RateKind::Vbf => {
-            let value = priced.usage.number(&rate.name)?;
+            let value = priced.usage.rated(&rate.name)?;
             Some((fit::of_value(&rate.instance, value)?, value))
         }
         RateKind::Nbr | RateKind::Nbu | RateKind::Nbm | RateKind::Nbf => {
@@ -205,7 +205,7 @@ fn matched(rate: &Rate, priced: &Priced<'_>) -> Option<(Fit, Decimal)> {
         }
         RateKind::Mvbr => {
             let (name, wanted) = rate.instance.split_once('=')?;
-            let value = priced.usage.number(&rate.name)?;
+            let value = priced.usage.rated(&rate.name)?;
             Some((fit::of_name(wanted, text(priced, name)?)?, value))
         }
         RateKind::Min | RateKind::Max => Some((Fit::Default, one)),

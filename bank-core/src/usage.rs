@@ -135,6 +135,19 @@ impl Usage {
         by_gres.or_else(|| self.attribute(name).and_then(Decimal::parse))
     }
 
+    /// The value that a rate of this name counts: [`Usage::number`], but one processor if a charge policy counts
+    /// a use that states none, or 0 (nami.md 4.3). A use of which the policy counts nothing has what it states.
+    pub fn rated(&self, name: &str) -> Option<Decimal> {
+        let own = self.number(name);
+        let is_counted = self.counted.is_some_and(|of| of.numerator() > 0);
+        if is_counted && name.eq_ignore_ascii_case("Processors") {
+            return own
+                .filter(|own| *own > Decimal::ZERO)
+                .or(Some(Decimal::whole(1)));
+        }
+        own
+    }
+
     /// The value of a text property by its rate name, matched without case.
     pub fn text(&self, name: &str) -> Option<&str> {
         let is = |known: &str| name.eq_ignore_ascii_case(known);

@@ -12,7 +12,10 @@ pub const LINE_MAX: usize = 1 << 20;
 /// The largest document that is read whole, in bytes: formats that are one JSON value.
 pub const DOCUMENT_MAX: u64 = 256 << 20;
 
-/// The lines of an input. A line ends with a line feed, a carriage return before it belongs to the
+/// The byte order mark of UTF-8, which some programs write at the beginning of a text.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// The lines of an input, without the byte order mark before the first one. A line ends with a line feed, a carriage return before it belongs to the
 /// end; the last line may lack one.
 pub struct Lines<'a> {
     input: &'a mut dyn BufRead,
@@ -77,6 +80,9 @@ impl<'a> Lines<'a> {
             self.line.truncate(LINE_MAX);
         }
         let mut bytes = self.line.as_slice();
+        if self.number == 1 {
+            bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
+        }
         bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
         bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
         Ok(Some(Line {
@@ -121,6 +127,7 @@ pub(crate) fn each_line(
 }
 
 /// A whole document.
+/// A whole document, without the byte order mark before it.
 ///
 /// # Errors
 /// If it cannot be read, or is larger than [`DOCUMENT_MAX`].
@@ -133,6 +140,9 @@ pub fn document(input: &mut dyn BufRead) -> io::Result<Vec<u8>> {
         return Err(super::not_of_the_format(format!(
             "the document is larger than {DOCUMENT_MAX} bytes"
         )));
+    }
+    if bytes.starts_with(BYTE_ORDER_MARK) {
+        bytes.drain(..BYTE_ORDER_MARK.len());
     }
     Ok(bytes)
 }
@@ -161,6 +171,25 @@ mod tests {
             [plain(1, "a"), plain(2, ""), plain(3, "b")]
         );
         assert_eq!(all(b"\xff\n"), [plain(1, "\u{fffd}")]);
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_the_text() {
+        let plain = |number, text: &str| (number, text.to_owned(), false);
+        let text = b"\xef\xbb\xbfa\n\xef\xbb\xbfb\n";
+        assert_eq!(all(text), [plain(1, "a"), plain(2, "\u{feff}b")]);
+        assert_eq!(all(b"\xef\xbb\xbf"), [plain(1, "")]);
+        // A pipe gives its bytes as they come.
+        let mut input = io::BufReader::with_capacity(1, &text[..]);
+        let mut lines = Lines::new(&mut input);
+        assert_eq!(lines.next_line().unwrap().unwrap().bytes, b"a");
+        for (bytes, read) in [
+            (&b"\xef\xbb\xbf{}"[..], &b"{}"[..]),
+            (b"\xef\xbb", b"\xef\xbb"),
+        ] {
+            let mut input = bytes;
+            assert_eq!(document(&mut input).unwrap(), read);
+        }
     }
 
     #[test]

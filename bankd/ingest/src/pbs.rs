@@ -166,14 +166,23 @@ impl<'a> Pairs<'a> {
 /// Processors: the first available value, in the order of `collectors.md` c.
 fn procs(pairs: &Pairs<'_>) -> Number {
     let hosts = pairs.text("exec_host").map(host_processors);
-    let requested = pairs.text("Resource_List.nodes").and_then(node_processors);
     let found = pairs
         .count("resources_used.ncpus")
         .or_else(|| pairs.count("total_execution_slots"))
         .or(hosts.filter(|count| *count > 0))
-        .or(requested)
-        .or_else(|| pairs.count("Resource_List.ncpus"));
+        .or_else(|| requested(pairs));
     Number::whole(found.unwrap_or(1))
+}
+
+/// Requested processors: those of the nodes. Nodes without `ppn` have one each, which is a default, so a
+/// greater `ncpus` counts (and TORQUE's own default of `ncpus` is 1).
+fn requested(pairs: &Pairs<'_>) -> Option<i128> {
+    let nodes = pairs.text("Resource_List.nodes");
+    let by_nodes = nodes.and_then(node_processors);
+    if by_nodes.is_some() && nodes.is_some_and(|nodes| nodes.contains("ppn=")) {
+        return by_nodes;
+    }
+    by_nodes.max(pairs.count("Resource_List.ncpus"))
 }
 
 /// `n1/7+n1/6` one each, `n1/0-3,8+n2/1` ranges, `n1/0*13` thirteen; `n1/24` is processor 24, one.
@@ -195,13 +204,15 @@ fn host_processors(hosts: &str) -> i128 {
     hosts.split('+').map(host).fold(0, i128::saturating_add)
 }
 
-/// `4:ppn=8`, `node1:ppn=2+node2:ppn=2`; `None` if no part has a count.
+/// `4:ppn=8`, `node1:ppn=2+node2:ppn=2`, `2:ppn=8+1`: a part without a count of processors has one on each node.
 fn node_processors(nodes: &str) -> Option<i128> {
     let part = |part: &str| {
-        let (count, rest) = part.split_once(':')?;
-        let each = rest.split(':').find_map(|word| word.strip_prefix("ppn="))?;
+        let mut words = part.split(':');
+        let count = words.next().filter(|count| !count.is_empty())?;
         let count: i128 = count.parse().unwrap_or(1).max(0);
-        count.checked_mul(each.parse::<i128>().ok()?.max(0))
+        let each = words.find_map(|word| word.strip_prefix("ppn="));
+        let each: i128 = each.map_or(Some(1), |each| each.parse().ok())?;
+        count.checked_mul(each.max(0))
     };
     let sum = nodes
         .split('+')
@@ -310,7 +321,17 @@ mod tests {
             assert_eq!(host_processors(hosts), count, "{hosts}");
         }
         assert_eq!(node_processors("n1:ppn=2+n2:ppn=2"), Some(4));
-        assert_eq!(node_processors("2"), None);
+        for (nodes, count) in [
+            ("2:ppn=8+1", Some(17)),
+            ("3", Some(3)),
+            ("n1+n2:ppn=4", Some(5)),
+            ("2:fast:ppn=8:gpus=2+1:slow", Some(17)),
+            ("2:ppn=x+1", Some(1)),
+            ("0", None),
+            ("", None),
+        ] {
+            assert_eq!(node_processors(nodes), count, "{nodes}");
+        }
         assert_eq!(node_processors("-2:ppn=-2"), None);
         assert_eq!(node_gpus("1:gpus=2+-1:gpus=-9"), Some(2));
     }
@@ -341,6 +362,18 @@ mod tests {
                 "1.srv 100 60 3",
             ),
             ("E;1.srv;start=100 end=160", "1.srv 100 60 1"),
+            (
+                "E;1.srv;start=100 end=160 Resource_List.ncpus=1 Resource_List.nodes=3",
+                "1.srv 100 60 3",
+            ),
+            (
+                "E;1.srv;start=100 end=160 Resource_List.ncpus=8 Resource_List.nodes=1",
+                "1.srv 100 60 8",
+            ),
+            (
+                "E;1.srv;start=100 end=160 Resource_List.ncpus=99 Resource_List.nodes=2:ppn=8+1",
+                "1.srv 100 60 17",
+            ),
             (
                 "E;1.srv;start=100 resources_used.walltime=00:01:00",
                 "1.srv 100 60 1 repaired",

@@ -145,3 +145,30 @@ fn what_is_not_read_is_listed() {
     assert_eq!(left_out(&bank).len(), 2, "the list outlives the daemon");
     bank.verify();
 }
+
+/// The rest of a half line comes after the file was replaced by a copy, as backups and editors do it, and after
+/// it was quiet for long: the line is read once, and whole.
+#[test]
+fn half_a_line_goes_on_in_a_copy_with_the_same_bytes() {
+    let mut bank = following("");
+    let text = jobs(0..3);
+    let (first, rest) = text.split_at(text.len() - 60);
+    append(&bank, first);
+    taken(&bank, 2);
+    std::fs::copy(file(&bank, "acct"), file(&bank, "new")).unwrap();
+    std::fs::rename(file(&bank, "new"), file(&bank, "acct")).unwrap();
+    let mut clock = T0;
+    until("the copy is followed", || {
+        clock += 40;
+        bank.set_clock(clock);
+        bank.signal("HUP");
+        bank.log().contains("goes on in a copy of it").then_some(())
+    });
+    append(&bank, &(rest.to_owned() + &jobs(3..4)));
+    taken(&bank, 4);
+    let shown = source(&bank);
+    assert_eq!((&shown["rejected"], &shown["jobs"]), (&0.into(), &4.into()));
+    let used = bank.query("SELECT count(*) FROM usage_identity");
+    assert_eq!(used, [["4"]]);
+    bank.verify();
+}

@@ -6,6 +6,7 @@ mod again;
 mod broken;
 mod expected;
 mod quarantine;
+mod unstated;
 mod usage;
 mod wire;
 

@@ -109,6 +109,45 @@ fn each_policy_counts_its_own_quantity() {
     }
 }
 
+/// Without processors, or with 0, a use counts as one processor, whatever kind of rate counts them.
+#[test]
+fn a_use_without_processors_counts_as_one() {
+    for (word, rate, counted, amount) in [
+        ("DEBITALLWC", "", "wc 3600", 3600),
+        ("DEBITALLNODE", "", "node 7200", 7200),
+        ("DEBITALLCPU", "", "cpu 28800", 28_800),
+        (
+            "DEBITALLNODE",
+            "MVBR Processors=Machine=colony 2",
+            "node 7200",
+            21_600,
+        ),
+        ("DEBITALLWC", "VBU Processors 5", "wc 3600", 3605),
+        ("DEBITALLNODE", "VBM Processors 3", "node 7200", 21_600),
+        ("DEBITALLNODE", "VBF Processors 7", "node 7200", 7207),
+    ] {
+        for processors in [None, Some(Decimal::ZERO)] {
+            on_both(|t| {
+                t.clock = BEFORE;
+                if !rate.is_empty() {
+                    t.rate(rate);
+                }
+                t.given("F{a=1000000}");
+                policy(t, word);
+                let mut report = finished("j", 3600);
+                report.request.facts.usage.processors = processors;
+                report.request.facts.usage.nodes = Some(Decimal::whole(2));
+                let balance = 1_000_000 - amount;
+                t.expect(
+                    ask(report),
+                    &format!("charged {counted}: charged {amount}, balance {balance}"),
+                    &format!("charge a -{amount}"),
+                );
+            });
+        }
+    }
+}
+
 #[test]
 fn a_quantity_that_no_decimal_holds_is_charged_exactly() {
     on_both(|t| {

@@ -73,7 +73,7 @@ pub(super) fn time_unit(rate: &Rate) -> Option<&'static str> {
 }
 
 fn text(rate: &Rate, priced: &Priced<'_>, first: bool) -> String {
-    let value = priced.usage.number(&rate.name);
+    let value = priced.usage.rated(&rate.name);
     let value = value.map(|v| quantity(rate, priced, v).to_string());
     let value = value.unwrap_or_default();
     let Rate { name, instance, .. } = rate;

@@ -19,7 +19,7 @@ pub(super) fn line(rates: &[Rate], priced: &Priced<'_>) -> Option<String> {
     if !plain {
         return None;
     }
-    let processors = quantity(metered, priced, priced.usage.number(&metered.name)?);
+    let processors = quantity(metered, priced, priced.usage.rated(&metered.name)?);
     let mut line = format!("{processors} × {} s", grouped(priced.duration.0));
     if metered.per != Per::Second {
         let _ = write!(line, " ÷ {}", metered.per.seconds());

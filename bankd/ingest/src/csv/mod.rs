@@ -93,7 +93,7 @@ impl Reader for Csv {
 fn places<'a>(names: impl Iterator<Item = &'a str>) -> HashMap<String, usize> {
     let mut places = HashMap::new();
     for (at, name) in names.enumerate() {
-        let name = name.trim_start_matches('\u{feff}').trim();
+        let name = name.trim();
         places.entry(name.to_owned()).or_insert(at);
     }
     places

@@ -73,6 +73,27 @@ pub(super) fn copy(names: &Names, mark: &Mark, now_us: i64) -> io::Result<Option
     Ok(None)
 }
 
+/// The file that begins with all bytes of another, up to its mark: that with its own name, else one that
+/// rotation left and that is longer, so that no two copies continue each other.
+///
+/// # Errors
+/// If a folder or a file cannot be read.
+pub(super) fn continuing(
+    names: &Names,
+    own: &Path,
+    whole: &Mark,
+    now_us: i64,
+) -> io::Result<Option<PathBuf>> {
+    if opened(own, whole, now_us)?.is_some() {
+        return Ok(Some(own.to_owned()));
+    }
+    let Some(mut copy) = copy(names, whole, now_us)? else {
+        return Ok(None);
+    };
+    let is_longer = !copy.input.window(whole.offset, 1)?.is_empty();
+    Ok(is_longer.then_some(copy.input.path))
+}
+
 /// The next file after one with a day in its name: that of the next day, else the same.
 ///
 /// # Errors
@@ -101,7 +122,7 @@ pub(super) fn is_another(path: &Path, node: Node) -> io::Result<bool> {
 }
 
 /// A file at the place of a mark, if it is as it was.
-fn opened(path: &Path, mark: &Mark, now_us: i64) -> io::Result<Option<Open>> {
+pub(super) fn opened(path: &Path, mark: &Mark, now_us: i64) -> io::Result<Option<Open>> {
     let Some(mut input) = Input::open(path)? else {
         return Ok(None);
     };

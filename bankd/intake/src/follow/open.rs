@@ -71,6 +71,17 @@ impl Open {
         }
     }
 
+    /// The same, if these next bytes of it were dealt with too.
+    pub(super) fn mark_behind(&self, next: &[u8]) -> Mark {
+        let mut trace = self.trace.clone();
+        trace.pass(next);
+        Mark {
+            offset: trace.passed(),
+            print: trace.fingerprint(),
+            ..self.mark()
+        }
+    }
+
     /// How the file looked when it was read last.
     pub(super) fn look(&self) -> Look {
         self.seen.unwrap_or(self.input.at_first)

@@ -3,6 +3,7 @@
 mod chance;
 mod edges;
 mod places;
+mod torn;
 mod turns;
 
 use std::cell::Cell;

@@ -226,6 +226,10 @@ impl Worker {
                 let (from, to) = (from.display(), to.display());
                 tracing::info!(%source, %from, %to, "a followed file was read to its end");
             }
+            Finding::Copied { from, to } => {
+                let (from, to) = (from.display(), to.display());
+                tracing::info!(%source, %from, %to, "a followed file goes on in a copy of it");
+            }
             Finding::Rewritten { file, read } => {
                 let path = file.display();
                 tracing::warn!(

@@ -55,6 +55,13 @@ pub(super) enum Finding {
         /// The next one.
         to: PathBuf,
     },
+    /// A copy with the same bytes took the place of the file; it is read on from the same position.
+    Copied {
+        /// The one that was read.
+        from: PathBuf,
+        /// The copy.
+        to: PathBuf,
+    },
     /// The file was emptied or rewritten in place, and no copy of it is beside it.
     Rewritten {
         /// The file.
@@ -157,6 +164,13 @@ impl Tracker {
             return self.rewritten(&open, now_us, taker);
         }
         let ending = self.ending(&open, now_us)?;
+        if ending != Ending::Open
+            && let Some(copy) = self.continued(&mut open, now_us)?
+        {
+            let (from, to) = (open.input.path, copy.input.path.clone());
+            self.findings.push(Finding::Copied { from, to });
+            return self.go_to(copy, taker);
+        }
         let state = (open.seen, ending);
         if open.vain != Some(state) {
             let cut = self.cut(&mut open, ending)?;

@@ -190,7 +190,14 @@ fn fit(rate: &Rate, priced: &Priced<'_>) -> Option<(u8, i128)> {
 fn number(priced: &Priced<'_>, name: &str) -> Option<i128> {
     if name == "Processors" {
         let count: Option<Decimal> = priced.facts.usage.processors;
-        return count.map(|n| n.billionths() / 1_000_000_000);
+        let count = count.map(|n| n.billionths() / 1_000_000_000);
+        // A finished use has at least one.
+        let is_counted = priced.facts.counted.is_some_and(|(above, _)| above > 0);
+        return if is_counted {
+            Some(count.unwrap_or(0).max(1))
+        } else {
+            count
+        };
     }
     attribute(priced, name)?.parse().ok()
 }

@@ -9,6 +9,7 @@ use crate::follow::input::{Input, Look, Node, look_at};
 use crate::follow::locate;
 use crate::follow::open::{Mark, Open};
 use crate::follow::shelf::{Known, Shelf, Why};
+use crate::follow::window::BYTES_MAX;
 
 /// How often the files beside the followed one are looked through after their folder has changed.
 const SURVEYS: u8 = 3;
@@ -82,6 +83,38 @@ impl Tracker {
             Names::Dated { .. } => None,
         };
         let files = self.shelf.get_or_insert_default();
+        input.map(|input| files.resumed(input, now_us)).transpose()
+    }
+
+    /// The file that continues one that ends in the middle of a line: it begins with all bytes of
+    /// it, so the line has not ended. Of names with a day, also one that took the name of the open file,
+    /// because such a file is not looked for again.
+    pub(super) fn continued(&mut self, open: &mut Open, now_us: i64) -> io::Result<Option<Open>> {
+        let names = &self.plan.names;
+        let (own, is_dated) = match names {
+            Names::Plain(path) => (path.clone(), false),
+            Names::Dated { .. } => (open.input.path.clone(), true),
+        };
+        if !locate::is_another(&own, open.input.node)? {
+            return Ok(None);
+        }
+        let rest = open.input.window(open.offset(), BYTES_MAX)?;
+        let is_torn = rest.last().is_some_and(|byte| *byte != b'\n');
+        if rest.len() == BYTES_MAX || !(is_torn || is_dated) {
+            return Ok(None);
+        }
+        let mark = open.mark();
+        let whole = open.mark_behind(&rest);
+        let Some(path) = locate::continuing(names, &own, &whole, now_us)? else {
+            return Ok(None);
+        };
+        if is_dated {
+            return locate::opened(&path, &mark, now_us);
+        }
+        // Not again from the file that is left, and from where a copy of it was read further.
+        let files = self.shelf.get_or_insert_default();
+        files.put(Known::read(&mark, open.look()), open.listed);
+        let input = Input::open(&path)?;
         input.map(|input| files.resumed(input, now_us)).transpose()
     }
 
