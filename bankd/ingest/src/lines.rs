@@ -15,8 +15,8 @@ pub const DOCUMENT_MAX: u64 = 256 << 20;
 /// The byte order mark of UTF-8, which some programs write at the beginning of a text.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// The lines of an input, without the byte order mark before the first one. A line ends with a line feed, a carriage return before it belongs to the
-/// end; the last line may lack one.
+/// The lines of an input, without the byte order mark before the first one. A line ends with a line feed, a carriage
+/// return before it belongs to the end; the last line may lack one.
 pub struct Lines<'a> {
     input: &'a mut dyn BufRead,
     number: u64,
@@ -126,7 +126,6 @@ pub(crate) fn each_line(
     Ok(())
 }
 
-/// A whole document.
 /// A whole document, without the byte order mark before it.
 ///
 /// # Errors
