@@ -125,8 +125,8 @@ fn an_end_in_the_past_shows_what_expires() {
         ": it ends 2026-11-10 13:00:00 instead of 2027-04-01, so it has ended: 1,000.000 SU expire";
     let tried = done(&bank, "allocation set 2 --end 2026-06-30 --dry-run");
     assert!(tried.contains(expected), "{tried}");
-    let ended = done(&bank, "allocation set 2 --end 2026-06-30");
-    assert!(ended.contains(expected), "{ended}");
+    let result = done(&bank, "allocation set 2 --end 2026-06-30");
+    assert!(result.contains(expected), "{result}");
     let back = done(&bank, "allocation set 2 --end 2027-06-30");
     assert!(back.contains("it ends 2027-06-30 instead of"), "{back}");
     bank.verify();
