@@ -93,13 +93,8 @@ pub enum Refusal {
     BadAmount,
     /// Text that is no decimal number: the text, if it is known.
     BadAmountSyntax(String),
-    /// More decimal places than the bank's precision.
-    TooManyDecimals {
-        /// The bank's precision.
-        precision: u8,
-        /// The text, if it is known.
-        text: String,
-    },
+    /// More decimal places than the bank's precision: the precision, and the text if it is known.
+    TooManyDecimals(u8, String),
     /// An amount beyond `i64` minor units: the text, if it is known.
     AmountTooLarge(String),
     /// A result beyond `i64` minor units, or a price beyond exact arithmetic.
@@ -385,7 +380,7 @@ impl Refusal {
             Refusal::Implausible { .. } => "implausible_duration",
             Refusal::BadAmount => "bad_amount",
             Refusal::BadAmountSyntax(_) => "bad_amount_syntax",
-            Refusal::TooManyDecimals { .. } => "too_many_decimals",
+            Refusal::TooManyDecimals(..) => "too_many_decimals",
             Refusal::AmountTooLarge(_) => "amount_too_large",
             Refusal::AmountOverflow => "amount_overflow",
             Refusal::BadWindow => "bad_window",

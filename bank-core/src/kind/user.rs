@@ -101,14 +101,10 @@ fn with_fields(kind: Kind) -> Kind {
 /// An address that mail can be sent to.
 fn address(text: &str, _: &dyn Objects) -> Result<String, Refusal> {
     let text = text.trim();
-    if is_address(text) {
-        return Ok(text.to_owned());
-    }
     let given = short(text);
-    Err(Refusal::bad_field(
-        "email",
-        format!("a mail address such as amy@example.org, not {given:?}"),
-    ))
+    let expected = format!("a mail address such as amy@example.org, not {given:?}");
+    let good = is_address(text).then(|| text.to_owned());
+    good.ok_or_else(|| Refusal::bad_field("email", expected))
 }
 
 /// Other names are in order, each once, and not the login name. A removed user has none.

@@ -10,9 +10,7 @@ impl Refusal {
         let text = short(text);
         match error {
             AmountError::Syntax => Refusal::BadAmountSyntax(text),
-            AmountError::TooManyDecimals { precision } => {
-                Refusal::TooManyDecimals { precision, text }
-            }
+            AmountError::TooManyDecimals { precision } => Refusal::TooManyDecimals(precision, text),
             AmountError::TooLarge => Refusal::AmountTooLarge(text),
             AmountError::Overflow => Refusal::AmountOverflow,
         }

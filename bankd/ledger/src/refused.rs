@@ -94,28 +94,16 @@ pub fn detail(refusal: &Refusal, bank: &Bank) -> String {
             let left = amount(*left, bank);
             format!("account {account:?} still holds {left} {unit}")
         }
-        Refusal::FallbackChain { name } => {
-            format!(
-                "{name:?} cannot be the fallback: an account cannot be its own fallback, and the \
-                 fallback of another account has none itself"
-            )
-        }
+        Refusal::FallbackChain { name } => format!(
+            "{name:?} cannot be the fallback: an account cannot be its own fallback, and the \
+             fallback of another account has none itself"
+        ),
         Refusal::CycleNotDue { name, next } => {
             format!("cycle {name:?} runs automatically at {next}")
         }
-        Refusal::TooManyDecimals { precision, text } => {
-            let given = given(text);
-            format!("this bank keeps {precision} decimals{given}")
-        }
-        Refusal::BadAmountSyntax(text) => {
-            format!("the amount is no decimal number{}", given(text))
-        }
-        Refusal::AmountTooLarge(text) => {
-            let given = given(text);
-            format!("the amount is larger than the bank can hold{given}")
-        }
         other => correction::detail(other, bank)
             .or_else(|| of_partner(other))
+            .or_else(|| of_text(other))
             .unwrap_or_else(|| plain_detail(other).to_owned()),
     }
 }
@@ -124,6 +112,23 @@ pub fn detail(refusal: &Refusal, bank: &Bank) -> String {
 fn in_use(name: &str, by: &str, field: Option<&str>) -> String {
     let field = field.map_or_else(String::new, |field| format!("{field}: "));
     format!("{field}{name:?} is used by {by}")
+}
+
+/// Refusals of texts that are no amount of the bank.
+fn of_text(refusal: &Refusal) -> Option<String> {
+    Some(match refusal {
+        Refusal::TooManyDecimals(precision, text) => {
+            format!("this bank keeps {precision} decimals{}", given(text))
+        }
+        Refusal::BadAmountSyntax(text) => {
+            format!("the amount is no decimal number{}", given(text))
+        }
+        Refusal::AmountTooLarge(text) => {
+            let given = given(text);
+            format!("the amount is larger than the bank can hold{given}")
+        }
+        _ => return None,
+    })
 }
 
 /// The text of the request that a rule is about, if it is known.

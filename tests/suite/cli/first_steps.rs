@@ -122,12 +122,12 @@ fn refusals_name_the_value_and_the_way_on() {
 fn an_end_in_the_past_shows_what_expires() {
     let mut bank = site();
     let expected =
-        ": it ends 2026-11-10 13:00:00 instead of 2027-04-01, so it has ended: 1,000 SU expire";
-    let tried = done(&bank, "allocation set 1 --end 2026-06-30 --dry-run");
+        ": it ends 2026-11-10 13:00:00 instead of 2027-04-01, so it has ended: 1,000.000 SU expire";
+    let tried = done(&bank, "allocation set 2 --end 2026-06-30 --dry-run");
     assert!(tried.contains(expected), "{tried}");
-    let ended = done(&bank, "allocation set 1 --end 2026-06-30");
-    assert!(ended.contains(expected), "{ended}");
-    let back = done(&bank, "allocation set 1 --end 2027-06-30");
+    let result = done(&bank, "allocation set 2 --end 2026-06-30");
+    assert!(result.contains(expected), "{result}");
+    let back = done(&bank, "allocation set 2 --end 2027-06-30");
     assert!(back.contains("it ends 2027-06-30 instead of"), "{back}");
     bank.verify();
 }
@@ -140,12 +140,12 @@ fn a_deposit_beside_a_debt_warns_of_it() {
     let ran = bank.typed(&programs().bank(), &words);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     ran.expect_stderr(&[
-        "allocation 1 is 500",
-        "`bank deposit chem 500.000 -i 1` does",
+        "allocation 2 is 500.000 SU below zero",
+        "`bank deposit chem 500.000 -i 2` does",
     ]);
     let paid = bank.typed(
         &programs().bank(),
-        &["deposit", "chem", "500.000", "-i", "1"],
+        &["deposit", "chem", "500.000", "-i", "2"],
     );
     assert_eq!(
         (paid.exit, paid.stderr.as_str()),
