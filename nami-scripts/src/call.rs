@@ -14,7 +14,7 @@ use crate::input::Input;
 use crate::outcome::{Condition, Outcome};
 use crate::scan;
 use crate::settings::{Loaded, Settings};
-use crate::spool::{Entry, Remembered, Report, Sent, Spool, drain};
+use crate::spool::{Entry, Remembered, Report, Sent, Spool, drain, fetch_strays};
 
 /// How long a call waits for another process that is draining, when a document of its own object
 /// is among those.
@@ -116,6 +116,7 @@ fn send_input(
         _ => None,
     };
     let key = known.as_ref().map(|known| known.key.clone());
+    let is_mistaken = mistake.is_some();
     let entry = |body| Entry {
         key: key.unwrap_or_else(new_key),
         event,
@@ -141,7 +142,13 @@ fn send_input(
     {
         known.forget();
     }
-    (outcome.condition, conclude(settings, &entry, outcome))
+    let mut ending = (outcome.condition, conclude(settings, &entry, outcome));
+    if is_mistaken && ending.1.is_kept {
+        // The mistake may hide the site's spool.
+        let folder = settings.spool_dir.display();
+        ending.1.stderr = format!("{} (spool {folder})", ending.1.stderr);
+    }
+    ending
 }
 
 /// The key of a charge that names a time: that of the same charge if it was sent a short time ago. A
@@ -236,6 +243,8 @@ fn before(
     entry: &Entry,
     deadline: Deadline,
 ) -> std::io::Result<Option<(Report, bool)>> {
+    // `bank.drain` and `bank nami` report an error of that folder; this document does not depend on it.
+    let _ = fetch_strays(settings, deadline);
     let Some(spool) = Spool::open(&settings.spool_dir)? else {
         return Ok(None);
     };
@@ -251,6 +260,9 @@ fn before(
 
 /// `bank.drain`: silent if the spool is empty afterwards and nothing was refused.
 fn drain_only(settings: &Settings, deadline: Deadline) -> Ending {
+    if let Err(error) = fetch_strays(settings, deadline.half()) {
+        return Ending::of(settings, unusable_spool(&error));
+    }
     let spool = match Spool::open(&settings.spool_dir) {
         Ok(None) => return Ending::new(0, ""),
         Ok(Some(spool)) => spool,

@@ -17,8 +17,10 @@ mod slurm;
 
 /// Default path of the settings if `$NAMI_CONF` is not set.
 const DEFAULT_FILE: &str = "/etc/bank/nami.conf";
-/// Largest settings file that is read, in bytes.
+/// Largest settings file, in bytes.
 const MAX_FILE: u64 = 64 * 1024;
+/// The spool if the settings name none, or cannot be read.
+pub(crate) const DEFAULT_SPOOL: &str = "/var/spool/bank/nami";
 
 /// Every key but those of the exit map.
 const KEYS: [&str; 17] = [
@@ -137,7 +139,7 @@ impl Default for Settings {
             key_id: None,
             key_file: None,
             machine: None,
-            spool_dir: PathBuf::from("/var/spool/bank/nami"),
+            spool_dir: PathBuf::from(DEFAULT_SPOOL),
             fail_open: false,
             capture_dir: None,
             flush_interval_s: 3600,
@@ -354,13 +356,17 @@ pub(crate) fn variable(name: &str) -> Option<String> {
     value.filter(|value| !value.is_empty())
 }
 
+/// The whole file. The first part of a larger one could lack the key that names the spool.
 fn read_limited(path: &std::path::Path) -> std::io::Result<String> {
-    use std::io::Read as _;
-    let mut text = String::new();
+    use std::io::{Error, Read as _};
+    let mut bytes = Vec::new();
     std::fs::File::open(path)?
-        .take(MAX_FILE)
-        .read_to_string(&mut text)?;
-    Ok(text)
+        .take(MAX_FILE + 1)
+        .read_to_end(&mut bytes)?;
+    if u64::try_from(bytes.len()).is_ok_and(|length| length > MAX_FILE) {
+        return Err(Error::other("larger than 64 KiB"));
+    }
+    String::from_utf8(bytes).map_err(|_| Error::other("not UTF-8"))
 }
 
 #[cfg(test)]

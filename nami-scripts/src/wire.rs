@@ -145,6 +145,7 @@ fn connect(server: &Server, deadline: Deadline) -> Result<Stream, WireError> {
             Server::Unix(path) => UnixStream::connect(path).map(Stream::Unix),
             Server::Tcp { host, port } => (host.as_str(), *port)
                 .to_socket_addrs()
+                .map_err(|_| std::io::Error::other(format!("no address of host {host}")))
                 .and_then(|found| connect_tcp(&found.collect::<Vec<_>>(), deadline)),
         };
         // After the deadline no receiver is left; then the connection is dropped here.
@@ -162,6 +163,7 @@ fn connected(result: std::io::Result<Stream>) -> Result<Stream, WireError> {
     result.map_err(|error| match error.kind() {
         ErrorKind::TimedOut => WireError::TimedOut,
         ErrorKind::NotFound => WireError::Connect("no process listens there".to_owned()),
+        ErrorKind::Other => WireError::Connect(error.to_string()),
         kind => WireError::Connect(kind.to_string()),
     })
 }

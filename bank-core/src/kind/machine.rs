@@ -2,7 +2,7 @@
 
 use super::{Concern, Field, KeyType, Kind, Objects, Record, Screen, Type, Value, Whose, choice};
 use crate::domain::is_domain_name;
-use crate::ids::{MachineId, check_listed_name, check_name};
+use crate::ids::{MachineId, check_name, check_new_name};
 use crate::model::{
     CHARGE_DURATIONS, ChargeDuration, FLUSH_INTERVAL, MODES, Machine, Mode, RESERVATION_CHARGES,
     ReservationCharge,
@@ -25,7 +25,7 @@ pub(super) fn kind() -> Kind {
     let ops = ["machine_add", "machine_set", "machine_rm"];
     let kind = Kind {
         key: KeyType::Object,
-        key_rule: |name| Ok(check_listed_name(name)?),
+        key_rule: |name| Ok(check_new_name(name)?),
         deleted_after: 1,
         concerns: Some(|own| Concern {
             machines: vec![Cow::Borrowed(own.name())],

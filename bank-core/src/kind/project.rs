@@ -4,7 +4,7 @@ use super::{
     Concern, Field, KeyType, Kind, OBJECTS_MAX, Objects, Record, Records, Screen, Type, Value,
     Whose, choice,
 };
-use crate::ids::{MachineId, ProjectId, check_listed_name};
+use crate::ids::{MachineId, ProjectId, check_listed_name, check_new_name};
 use crate::model::{MODES, Mode, Project};
 use crate::refusal::Refusal;
 use std::borrow::Cow;
@@ -24,7 +24,7 @@ pub(super) fn kind() -> Kind {
     let kind = Kind {
         key: KeyType::Object,
         alias: Some("proj"),
-        key_rule: |name| Ok(check_listed_name(name)?),
+        key_rule: |name| Ok(check_new_name(name)?),
         most: OBJECTS_MAX,
         deleted_after: 2,
         concerns: Some(|own| Concern {

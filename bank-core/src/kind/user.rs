@@ -5,7 +5,7 @@ use super::{
     Concern, Field, KeyType, Kind, OBJECTS_MAX, Objects, Record, Records, Type, Value, Whose,
 };
 use crate::domain::is_address;
-use crate::ids::{NAME_BYTES_MAX, ProjectId, UserId, check_listed_name};
+use crate::ids::{NAME_BYTES_MAX, ProjectId, UserId, check_listed_name, check_new_name};
 use crate::model::{ALIASES_MAX, User};
 use crate::refusal::{Refusal, short};
 use std::borrow::Cow;
@@ -16,7 +16,7 @@ pub(super) fn kind() -> Kind {
     let projects = Type::References("project".into(), usize::MAX);
     let kind = Kind {
         key: KeyType::Object,
-        key_rule: |name| Ok(check_listed_name(name)?),
+        key_rule: |name| Ok(check_new_name(name)?),
         most: OBJECTS_MAX,
         deleted_after: 1,
         concerns: Some(|own| Concern {

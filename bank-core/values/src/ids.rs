@@ -126,3 +126,18 @@ pub fn check_listed_name(name: &str) -> Result<(), BadName<'_>> {
     }
     check_name(name)
 }
+
+/// Words of schedulers' documents for a value that is absent (`nami.md` 3.1).
+pub const ABSENT_WORDS: [&str; 3] = ["NONE", "[NONE]", "[DEFAULT]"];
+
+/// Checks the name of a new project, user or machine: a document that names one of [`ABSENT_WORDS`] names nothing, so
+/// its job would be charged to another project.
+pub fn check_new_name(name: &str) -> Result<(), BadName<'_>> {
+    if ABSENT_WORDS.contains(&name) {
+        return Err(BadName(
+            name,
+            "documents of schedulers use NONE, [NONE] and [DEFAULT] for no value",
+        ));
+    }
+    check_listed_name(name)
+}

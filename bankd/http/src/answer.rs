@@ -9,7 +9,7 @@ use bank_core::directory::Bank;
 use bank_core::refusal::Refusal;
 use bankd_store::answer::{Answer, Media};
 
-use super::error::detail;
+use super::error::{Failure, detail};
 
 /// An answer as a response.
 pub(super) fn respond(answer: Answer) -> Response {
@@ -26,6 +26,13 @@ pub(super) fn lines(lines: &[Line]) -> Response {
         media: Media::Text,
         body: Line::render(lines).into_bytes(),
     })
+}
+
+/// The line of a refused request.
+pub(super) fn line_of(failure: &Failure) -> Line {
+    let problem = failure.problem();
+    let code = error::row_or_internal(&problem.code).code;
+    Line::error(code, problem.detail.clone().unwrap_or_default())
 }
 
 /// One line as the whole answer.

@@ -12,7 +12,7 @@ use std::time::Duration;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{ConnectInfo, DefaultBodyLimit, FromRequest, Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use bank_api::nami::Line;
@@ -432,8 +432,15 @@ pub(super) fn panicked(_: Box<dyn std::any::Any + Send>) -> Response {
 }
 
 /// No such route.
-pub(super) async fn not_found() -> Response {
-    problem(false, "not_found", "no such route")
+pub(super) async fn not_found(uri: Uri) -> Response {
+    // A client that puts an empty name into a path comes here.
+    let is_empty = uri.path().split('/').skip(1).any(str::is_empty);
+    let detail = if is_empty && uri.path().starts_with("/api/v1/") {
+        "no such route: a name in the path is empty"
+    } else {
+        "no such route"
+    };
+    problem(false, "not_found", detail)
 }
 
 /// A path that accepts other methods.

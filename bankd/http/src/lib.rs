@@ -6,6 +6,7 @@
 
 mod answer;
 pub mod auth;
+mod bad_request;
 mod bare;
 pub mod error;
 mod forward;

@@ -24,6 +24,7 @@ use utoipa::openapi::{RefOr, Schema};
 
 use super::answer::{lines, refused};
 use super::auth::{self, Authenticated};
+use super::bad_request::no_query;
 use super::error::Failure;
 use super::log::Denied;
 
@@ -49,6 +50,11 @@ impl Shape {
             schema: T::schema,
             others: T::schemas,
         }
+    }
+
+    /// Whether it is anything but an object without members.
+    fn has_members(&self) -> bool {
+        !matches!((self.schema)(), RefOr::T(Schema::Object(object)) if object.properties.is_empty())
     }
 
     /// Whether it is one of something, such as a list: it has no name of its own.
@@ -327,6 +333,7 @@ pub fn mount(rows: Vec<Route>, services: &Arc<Services>) -> Router<Arc<Services>
         let guard = Guard {
             services: Arc::clone(services),
             right: row.right,
+            has_query: row.query.as_ref().map_or(row.writes, Shape::has_members),
         };
         let handler = row.handler.layer(from_fn_with_state(guard, guarded));
         router.route(&row.path, handler)
@@ -359,9 +366,11 @@ pub struct Granted(());
 struct Guard {
     services: Arc<Services>,
     right: Right,
+    /// The handler reads and checks the parameters of the query; else there are none.
+    has_query: bool,
 }
 
-/// The one check of rights.
+/// The one check of rights, and of queries of routes without parameters.
 async fn guarded(
     State(guard): State<Guard>,
     caller: Authenticated,
@@ -377,6 +386,11 @@ async fn guarded(
             return response;
         }
         return Failure::refused(&refusal, bank).into_response();
+    }
+    if !guard.has_query
+        && let Err(failure) = no_query(request.uri())
+    {
+        return failure.into_response();
     }
     request.extensions_mut().insert(Granted(()));
     next.run(request).await

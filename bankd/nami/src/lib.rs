@@ -21,7 +21,7 @@ mod text;
 
 use std::borrow::Cow;
 
-pub use number::Number;
+pub use number::{Number, epoch};
 pub use request::{asserted_amount, request};
 pub use text::{is_character, resolved};
 

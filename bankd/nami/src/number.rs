@@ -109,8 +109,8 @@ pub(super) fn duration(text: &str) -> Option<i64> {
     (seconds <= MAX_DURATION_S).then_some(seconds)
 }
 
-/// Seconds since 1970, up to the year 9999.
-pub(super) fn epoch(text: &str) -> Option<i64> {
+/// Seconds since 1970, up to the end of the year 9999; `None` for anything else.
+pub fn epoch(text: &str) -> Option<i64> {
     integer(text).filter(|seconds| *seconds <= MAX_EPOCH_S)
 }
 

@@ -5,6 +5,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use bank_core::ids::ABSENT_WORDS;
+
 use super::names::{self, FIELDS, Field};
 use super::number::{self, Number};
 use super::{Document, DocumentError, MAX_KEPT_BYTES, MAX_NAME_BYTES, ObjectKind};
@@ -400,7 +402,7 @@ const EPOCH: &str = "a time in seconds since 1970";
 
 /// The null spellings (`nami.md` 3.1).
 fn is_null(text: &str) -> bool {
-    matches!(text, "" | "[NONE]" | "NONE" | "[DEFAULT]")
+    text.is_empty() || ABSENT_WORDS.contains(&text)
 }
 
 /// Names and ids: bounded, and without characters that could break a line or a terminal.

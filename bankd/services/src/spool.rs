@@ -6,14 +6,18 @@ use std::path::{Path, PathBuf};
 
 use bankd_config::scripts_file;
 
-/// Longest settings of the scripts that are read.
+/// Longest settings of the scripts, in bytes.
 const SETTINGS_MAX: u64 = 64 << 10;
 /// Where the scripts' documents wait, unless their settings name another folder.
 const SPOOL: &str = "/var/spool/bank/nami";
 
-/// Documents that wait in the spool of the scripts and in its quarantine, where this host has one.
+/// Documents that wait in the spools of the scripts and in their quarantines, where this host has one.
 pub fn spooled() -> Option<[u64; 2]> {
-    counted(&folder())
+    let all = folders();
+    let counts = all.iter().filter_map(|folder| counted(folder));
+    counts.reduce(|[waiting, refused], [more, other]| {
+        [waiting.saturating_add(more), refused.saturating_add(other)]
+    })
 }
 
 /// The same of a folder: none for a folder that cannot be looked into: it is somebody else's.
@@ -27,18 +31,28 @@ pub fn counted(folder: &Path) -> Option<[u64; 2]> {
     Some([count(folder)?, refused])
 }
 
-/// The folder of the spool.
-pub fn folder() -> PathBuf {
-    spool_of(&scripts_settings())
+/// The folder of the spool, then the default one, where documents wait that were stored while the scripts could not
+/// read their settings.
+pub fn folders() -> Vec<PathBuf> {
+    let own = spool_of(&scripts_settings());
+    let default = PathBuf::from(SPOOL);
+    if own == default {
+        vec![own]
+    } else {
+        vec![own, default]
+    }
 }
 
-/// The settings of the scripts. Without a file they have their defaults.
+/// The settings of the scripts. Without a file, or with one that they refuse, they have their defaults.
 fn scripts_settings() -> String {
     let mut settings = String::new();
-    if let Ok(file) = fs::File::open(scripts_file()) {
-        let _ = file.take(SETTINGS_MAX).read_to_string(&mut settings);
+    let Ok(file) = fs::File::open(scripts_file()) else {
+        return settings;
+    };
+    match file.take(SETTINGS_MAX + 1).read_to_string(&mut settings) {
+        Ok(length) if u64::try_from(length).is_ok_and(|length| length <= SETTINGS_MAX) => settings,
+        _ => String::new(),
     }
-    settings
 }
 
 /// The folder that settings of the scripts name; a later line wins.

@@ -182,9 +182,13 @@ fn follow(source: &str, path: &Path) -> Found {
     }
 }
 
-/// Documents that wait in the scripts' spool of this machine, where there is one.
-pub(super) fn spool() -> Option<Found> {
-    waiting(&spool::folder())
+/// Documents that wait in the scripts' spool of this machine, where there is one. The default folder beside it is of
+/// interest only if documents wait there.
+pub(super) fn spool() -> Vec<Found> {
+    let folders = spool::folders().into_iter().enumerate();
+    let found = folders.filter_map(|(at, folder)| Some((at, waiting(&folder)?)));
+    let found = found.filter(|(at, found)| *at == 0 || found.state != State::Ok);
+    found.map(|(_, found)| found).collect()
 }
 
 fn waiting(folder: &Path) -> Option<Found> {

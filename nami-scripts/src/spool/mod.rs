@@ -13,6 +13,7 @@ mod drain;
 mod entry;
 mod recent;
 pub mod shelf;
+mod stray;
 
 use std::collections::BinaryHeap;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -26,6 +27,7 @@ use bank_durable::{flush as flush_folder, make_folder};
 pub(crate) use drain::{Report, count_tries, drain};
 pub(crate) use entry::Entry;
 pub(crate) use recent::{Remembered, Sent};
+pub(crate) use stray::fetch as fetch_strays;
 
 use crate::clock::Deadline;
 use crate::scan::{object_ids, tag_of};

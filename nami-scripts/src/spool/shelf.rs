@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use bank_api::v1::{Drained, Waiting};
 
 use super::{
-    ENDING, Entry, MAX_BATCH, QUARANTINE, Spool, drain, each_name_in, entry, flush_folder,
-    parse_name, read_own, reason_of, remove_if_there, tries_of,
+    ENDING, Entry, MAX_BATCH, QUARANTINE, Spool, drain, each_name_in, entry, fetch_strays,
+    flush_folder, parse_name, read_own, reason_of, remove_if_there, tries_of,
 };
 use crate::client::Client;
 use crate::clock::Deadline;
@@ -75,6 +75,8 @@ impl Shelf {
             return Err(Trouble::Settings(mistake));
         }
         let settings = loaded.settings;
+        let deadline = Deadline::after(settings.talk_time());
+        fetch_strays(&settings, deadline).map_err(|error| folder(&error))?;
         let spool = Spool::open(&settings.spool_dir).map_err(|error| folder(&error))?;
         Ok(Self { settings, spool })
     }

@@ -127,6 +127,13 @@ const MISTAKES: &[(&str, i32, &str)] = &[
     ("key show nokey", 4, "nokey"),
     ("key set nokey --active no", 4, "nokey"),
     ("key rm nokey --yes", 4, "nokey"),
+    ("explain {empty}", 4, "a name in the path is empty"),
+    ("project show {empty}", 4, "a name in the path is empty"),
+    // Names that documents of schedulers use for no value.
+    ("project add NONE", 1, "NONE"),
+    ("project add [NONE]", 1, "[NONE]"),
+    ("user add [DEFAULT]", 1, "[DEFAULT]"),
+    ("machine add NONE", 1, "NONE"),
     // Names that are there already.
     ("project add chemistry", 7, "chemistry"),
     ("user add amy", 7, "amy"),

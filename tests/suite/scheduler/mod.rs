@@ -5,6 +5,7 @@ mod moab;
 mod offers;
 mod replay;
 mod spool;
+mod stray;
 
 use std::path::PathBuf;
 

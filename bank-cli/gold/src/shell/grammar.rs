@@ -123,8 +123,6 @@ fn predicate(scanner: &mut Scanner<'_>, request: Request, is_join: bool) -> Resu
         ":=" => Ok(request.option(name, value)),
         ":!" => Ok(request.option_op(name, "Not", value)),
         "=" => Ok(request.set(name, value)),
-        "+=" => Ok(request.set_op(name, "Inc", value)),
-        "-=" => Ok(request.set_op(name, "Dec", value)),
         _ => {
             let group = i32::try_from(opened.len())
                 .unwrap_or(i32::MAX)
@@ -161,9 +159,7 @@ fn conjunction(scanner: &mut Scanner<'_>) -> Result<&'static str, Fault> {
     }
 }
 
-const OPERATORS: [&str; 12] = [
-    "==", "!=", ">=", "<=", "+=", "-=", ":=", ":!", "=", ">", "<", "~",
-];
+const OPERATORS: [&str; 10] = ["==", "!=", ">=", "<=", ":=", ":!", "=", ">", "<", "~"];
 
 /// Reads an operator. A sign behind it belongs to the value.
 fn operator(scanner: &mut Scanner<'_>) -> Result<&'static str, Fault> {

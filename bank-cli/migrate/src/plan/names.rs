@@ -84,9 +84,9 @@ fn plain(
     names
 }
 
-/// Words of the lists of accounts.
+/// Words of the lists of accounts, and those of schedulers' documents for no value.
 fn is_word(name: &str) -> bool {
-    ["ANY", "MEMBERS"].contains(&name)
+    ["ANY", "MEMBERS", "NONE", "[NONE]", "[DEFAULT]"].contains(&name)
 }
 
 /// A name without control characters, without blanks at its ends, without `#` in front, and not too long.
@@ -129,16 +129,19 @@ mod tests {
     fn names_stay_if_they_can() {
         let long = "é".repeat(200);
         let mut renamed = Vec::new();
-        let old = ["amy", " bob", "#x", "a\tb", "ANY", "bob", &long, "_x"];
+        let old = [
+            "amy", " bob", "#x", "a\tb", "ANY", "bob", &long, "_x", "NONE",
+        ];
         let names = plain("user", &old, &mut renamed);
         assert_eq!(names["amy"], "amy");
+        assert_eq!(names["NONE"], "NONE_");
         assert_eq!(names[" bob"], "bob-2");
         assert_eq!(names["#x"], "_x-3");
         assert_eq!(names["a\tb"], "a_b");
         assert_eq!(names["ANY"], "ANY_");
         assert_eq!(names["bob"], "bob");
         assert_eq!(names[&long], format!("{}~", "é".repeat(120)));
-        assert_eq!(renamed.len(), 5);
+        assert_eq!(renamed.len(), 6);
     }
 
     #[test]

@@ -19,7 +19,7 @@ use bankd_services::Services;
 
 use super::query::{self, equal, find, of_object};
 use super::reply::Came;
-use super::request::{Call, Condition, Wanted, missing, plain, unsupported};
+use super::request::{Call, Condition, Wanted, missing, plain, time, unsupported};
 use super::{Asked, Content, Fault, demand, run};
 use crate::{Value, Verified};
 

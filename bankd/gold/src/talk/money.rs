@@ -16,7 +16,7 @@ use bankd_services::Services;
 
 use super::query::{equal, find, of_object};
 use super::reply::{Came, element, escaped};
-use super::request::{Call, Wanted, missing, plain, unsupported};
+use super::request::{Call, Wanted, missing, plain, time, unsupported};
 use super::{Asked, Content, Fault, demand, run};
 use crate::{Value, Verified};
 
@@ -102,9 +102,12 @@ impl Asked<'_> {
     fn deposit(&self) -> Made {
         let (name, id) = self.account("Id")?;
         let limit = self.amount("CreditLimit")?;
+        // An allocation for credit alone needs no amount.
+        let none = limit.map(|_| Amount::ZERO);
+        let amount = self.amount("Amount")?.or(none);
         let command = Command::Deposit(Deposit {
             name,
-            amount: self.amount("Amount")?.unwrap_or(Amount::ZERO),
+            amount: amount.ok_or_else(|| missing("Amount"))?,
             allocation: self.number("Allocation")?.map(AllocationId),
             window: Window {
                 start: self.time("StartTime")?,
@@ -184,16 +187,10 @@ impl Asked<'_> {
         number.transpose()
     }
 
-    /// A time in seconds since 1970; none for the ends that Gold writes for infinity.
     fn time(&self, option: &str) -> Result<Option<Timestamp>, Fault> {
-        Ok(match self.call.option(option) {
-            None | Some("-infinity" | "infinity" | "0" | "2147483647") => None,
-            Some(text) => {
-                let seconds = text.parse();
-                let seconds = seconds.map_err(|_| bad(option, "seconds since 1970"))?;
-                Some(Timestamp::from_seconds(seconds))
-            }
-        })
+        let bad = || bad(option, "seconds since 1970");
+        let text = self.call.option(option);
+        text.map_or(Ok(None), |text| time(text, bad))
     }
 
     fn note(&self) -> String {

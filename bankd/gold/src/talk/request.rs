@@ -1,6 +1,8 @@
 //! The content of a message in any spelling (`gold-wire.md` 3). The names are those of that document. Order
 //! and white space are ignored, and so are unknown elements.
 
+use bank_core::time::Timestamp;
+
 use super::Fault;
 use super::xml::Element;
 
@@ -98,6 +100,7 @@ impl Call {
             return Err(unsupported("more than one Object"));
         }
         call.read_fields(request)?;
+        call.check_fields()?;
         let parts = request.all("Where").chain(request.all("Get"));
         if parts.chain(request.all("Option")).count() > PARTS_MAX {
             let what = format!("more than {PARTS_MAX} Where, Get and Option");
@@ -137,6 +140,23 @@ impl Call {
     pub(super) fn field(&self, name: &str) -> Option<&str> {
         let found = self.fields.iter().find(|(own, _)| own == name);
         found.map(|(_, value)| value.as_str())
+    }
+
+    /// Refuses a field that a change has twice: only one of the values could count. Actions on jobs check their
+    /// own fields.
+    fn check_fields(&self) -> Result<(), Fault> {
+        if !["Create", "Modify"].contains(&self.action.as_str()) {
+            return Ok(());
+        }
+        let mut seen: Vec<&str> = Vec::new();
+        for (name, _) in &self.fields {
+            if seen.contains(&name.as_str()) {
+                let message = format!("Set {} given twice", plain(name));
+                return Err(Fault::new("bad_value", message));
+            }
+            seen.push(name);
+        }
+        Ok(())
     }
 
     fn read_fields(&mut self, request: &Element) -> Result<(), Fault> {
@@ -224,6 +244,16 @@ fn only<'a>(
     }
 }
 
+/// A time in seconds since 1970, up to the end of the year 9999, as in documents about jobs; none for the ends that
+/// Gold writes for infinity.
+pub(super) fn time(text: &str, bad: impl FnOnce() -> Fault) -> Result<Option<Timestamp>, Fault> {
+    if ["-infinity", "infinity", "0", "2147483647"].contains(&text) {
+        return Ok(None);
+    }
+    let seconds = bankd_nami::epoch(text).ok_or_else(bad)?;
+    Ok(Some(Timestamp::from_seconds(seconds)))
+}
+
 pub(super) fn missing(what: &str) -> Fault {
     Fault::new("missing_field", format!("{what} is missing"))
 }
@@ -285,6 +315,10 @@ mod tests {
             (
                 "<Request action='Charge'><Object>A</Object><Object>B</Object></Request>",
                 "unsupported: more than one Object is not supported",
+            ),
+            (
+                "<Request action='Modify'><Object>A</Object><Set name='B'>1</Set><Set name='B'>2</Set></Request>",
+                "bad_value: Set B given twice",
             ),
             (
                 &format!("<Request {query}<Where name='A' conj='Xor'>x</Where></Request>"),

@@ -12,9 +12,8 @@ pub mod table;
 use std::sync::Arc;
 
 use axum::body::Bytes;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, State};
-use axum::http::HeaderValue;
+use axum::extract::State;
+use axum::http::{HeaderValue, Uri};
 use axum::response::Response;
 use bank_api::nami::Line;
 use bankd_ledger::writer::{IdempotencyKey, Reply, Submission, SubmitError, Summary, Turn};
@@ -23,8 +22,9 @@ use bankd_services::Services;
 use bankd_store::answer::{Answer, Media};
 use serde::Deserialize;
 
-use super::answer::{line_answer, lines, respond};
+use super::answer::{line_answer, line_of, lines, respond};
 use super::auth::{Authenticated, unauthorized};
+use super::bad_request;
 use super::error::{ALONE, UNDONE};
 use super::log::{Denied, Stories, Story};
 use command::Setting;
@@ -32,8 +32,9 @@ use command::Setting;
 /// Documents above this size are read away from the event loop, in bytes.
 const BIG: usize = 64 << 10;
 
-/// Parameters that the script sends from its settings. Others are signed and ignored.
+/// Parameters that the script sends from its settings. Others are refused: a mistyped `dry_run` would charge.
 #[derive(Clone, Debug, Default, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Parameters {
     /// The machine for documents without one.
     machine: Option<String>,
@@ -48,18 +49,16 @@ pub struct Parameters {
     dry_run: bool,
 }
 
-type QueryResult = Result<Query<Parameters>, QueryRejection>;
-
 macro_rules! route {
     ($(#[$doc:meta])* $name:ident, $event:expr) => {
         $(#[$doc])*
         pub async fn $name(
             State(services): State<Arc<Services>>,
             caller: Authenticated,
-            parameters: QueryResult,
+            uri: Uri,
             body: Bytes,
         ) -> Response {
-            answer(services, caller, $event, parameters, body).await
+            answer(services, caller, $event, &uri, body).await
         }
     };
 }
@@ -122,14 +121,12 @@ async fn answer(
     services: Arc<Services>,
     caller: Authenticated,
     event: Event,
-    parameters: QueryResult,
+    uri: &Uri,
     body: Bytes,
 ) -> Response {
-    let Ok(Query(parameters)) = parameters else {
-        return lines(&[Line::error(
-            "bad_request",
-            "a query parameter is none of its kind",
-        )]);
+    let parameters: Parameters = match bad_request::query(uri) {
+        Ok(parameters) => parameters,
+        Err(failure) => return lines(&[line_of(&failure)]),
     };
     let documents = match documents(&services, &parameters, event, body).await {
         Ok(documents) => documents,

@@ -1,10 +1,9 @@
 //! A request of the JSON API: its caller, its input, and the answer of its command.
 
-use std::error::Error as _;
 use std::sync::Arc;
 
 use axum::body::Bytes;
-use axum::extract::{FromRequest, Query, Request};
+use axum::extract::{FromRequest, Request};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderValue, Method, Uri};
 use axum::response::{IntoResponse, Response};
@@ -24,11 +23,11 @@ use rusqlite::Connection;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::bad_request;
 use super::outcome::{Beside, Done};
 use super::view::{self, View};
 use crate::answer::respond;
 use crate::auth::Authenticated;
+use crate::bad_request;
 use crate::error::{Failure, hint_of, problem};
 use crate::log::Denied;
 use crate::route::Granted;
@@ -115,11 +114,7 @@ impl Call {
 
     /// The query; unknown parameters are refused.
     pub(super) fn query<T: DeserializeOwned>(&self) -> Result<T, Failure> {
-        let Query(query) = Query::<T>::try_from_uri(&self.uri).map_err(|error| {
-            let message = error.source().map_or_else(String::new, ToString::to_string);
-            bad_request::of_query(&message)
-        })?;
-        Ok(query)
+        bad_request::query(&self.uri)
     }
 
     /// The body, unchanged.

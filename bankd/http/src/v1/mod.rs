@@ -9,7 +9,6 @@ mod allocation;
 mod approval;
 mod arithmetic;
 mod attention;
-mod bad_request;
 mod balance;
 pub mod batch;
 mod call;

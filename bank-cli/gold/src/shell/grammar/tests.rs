@@ -24,9 +24,9 @@ fn a_command_becomes_a_request() {
              <Option name=\"Unique\">True</Option>",
         ),
         (
-            "User Modify Name==amy CommonName=\"Amy (Miller)\" Uses+=1 Left-=2",
-            "<Object>User</Object><Set name=\"CommonName\">Amy (Miller)</Set><Set name=\"Uses\" op=\"Inc\">1</Set>\
-             <Set name=\"Left\" op=\"Dec\">2</Set><Where name=\"Name\" op=\"EQ\">amy</Where>",
+            "User Modify Name==amy CommonName=\"Amy (Miller)\" Left=-2",
+            "<Object>User</Object><Set name=\"CommonName\">Amy (Miller)</Set><Set name=\"Left\">-2</Set>\
+             <Where name=\"Name\" op=\"EQ\">amy</Where>",
         ),
         (
             "Job Query (User==amy || User==bob) && Charge>=-5 &! Stage~\"%e\"",
@@ -70,6 +70,11 @@ fn what_cannot_be_read_has_a_message_and_an_exit_code() {
             "Job Query Show:=Sum(Charge)",
             77,
             "An operator was expected ()).",
+        ),
+        (
+            "Allocation Modify Id==2 CreditLimit+=5",
+            77,
+            "The operator is malformed (+=).",
         ),
         ("User Query Name", 77, "An operator was expected ()."),
         ("User Query Name==", 77, "A value was expected ()."),

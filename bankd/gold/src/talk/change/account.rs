@@ -11,7 +11,7 @@ use bank_core::rate::{Per, Rate, RateKind, RateValue};
 use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
 
-use super::{Asked, Change, Fault, Identity, equal, missing, plain, unsupported};
+use super::{Asked, Change, Fault, Identity, equal, missing, plain, time, unsupported};
 
 /// A new account: its lists are options, with commas between their names.
 pub(super) fn create(asked: &Asked<'_>) -> Result<Change, Fault> {
@@ -102,7 +102,7 @@ pub(super) fn modify(asked: &Asked<'_>, key: &Identity) -> Result<Command, Fault
         "Allocation" => allocation(asked, key),
         "Reservation" => {
             asked.check_fields(&["EndTime"])?;
-            let end = time(asked.field("EndTime")?)?;
+            let end = bound("EndTime", asked.field("EndTime")?)?;
             Ok(Command::ExtendLien(ExtendLien {
                 lien: LienId(key.number("Id")),
                 end: end.ok_or_else(|| missing("EndTime"))?,
@@ -147,7 +147,10 @@ fn allocation(asked: &Asked<'_>, key: &Identity) -> Result<Command, Fault> {
         return Ok(Command::After(After::SetFixed(id, name)));
     }
     asked.check_fields(&["StartTime", "EndTime", "CreditLimit"])?;
-    let bound = |name| asked.call.field(name).map(time).transpose();
+    let bound = |name| {
+        let text = asked.call.field(name);
+        text.map(|text| bound(name, text)).transpose()
+    };
     let bank = &asked.directory.bank;
     let limit = asked.call.field("CreditLimit").map(|text| {
         let amount = Amount::parse(text, bank.precision);
@@ -161,16 +164,14 @@ fn allocation(asked: &Asked<'_>, key: &Identity) -> Result<Command, Fault> {
     }))
 }
 
-/// A time in seconds since 1970; none for the ends that Gold writes for infinity.
-fn time(text: &str) -> Result<Option<Timestamp>, Fault> {
-    if ["-infinity", "infinity", "0", "2147483647"].contains(&text) {
-        return Ok(None);
-    }
-    let bad = |_| Fault::new("bad_number", "a time is not seconds since 1970");
-    text.parse()
-        .map(Timestamp::from_seconds)
-        .map(Some)
-        .map_err(bad)
+/// A bound of a window.
+fn bound(name: &str, text: &str) -> Result<Option<Timestamp>, Fault> {
+    time(text, || {
+        Fault::new(
+            "bad_number",
+            format!("Set {name} is not seconds since 1970"),
+        )
+    })
 }
 
 /// A new rate.

@@ -110,6 +110,18 @@ async fn objects_are_made_changed_and_removed() {
         (
             "Modify",
             "User",
+            "Set Description=x; Set Description=y; Where Name=zed",
+            "Failure 314 Set Description given twice",
+        ),
+        (
+            "Modify",
+            "Allocation",
+            "Set StartTime=99999999999999999; Where Id=2",
+            "Failure 314 Set StartTime is not seconds since 1970",
+        ),
+        (
+            "Modify",
+            "User",
             "Set Description=x; Where Active=True",
             "Failure 740 Where selects several Users; select one",
         ),
@@ -227,6 +239,17 @@ async fn money_moves_between_accounts() {
             "Option Id=2; Option Amount=1; Option EndTime=soon",
             "Failure 314 option EndTime is not seconds since 1970",
         ),
+        (
+            "Deposit",
+            "Option Id=2; Option Amount=1; Option StartTime=253402300800",
+            "Failure 314 option StartTime is not seconds since 1970",
+        ),
+        (
+            "Deposit",
+            "Option Id=2; Option Amount=1; Option EndTime=-1",
+            "Failure 314 option EndTime is not seconds since 1970",
+        ),
+        ("Deposit", "Option Id=2", "Failure 314 Amount is missing"),
         (
             "Deposit",
             "Option Id=99; Option Amount=5",

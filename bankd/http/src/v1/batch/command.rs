@@ -37,7 +37,9 @@ pub(super) fn prepare(
         Some(_) => return Err(bad("method", "POST, PATCH or DELETE")),
     };
     let uri: Option<Uri> = new.path.parse().ok();
-    let uri = uri.filter(|uri| new.path.len() <= TARGET_MAX && is_path(uri));
+    // A fragment is no part of a request.
+    let is_whole = new.path.len() <= TARGET_MAX && !new.path.contains('#');
+    let uri = uri.filter(|uri| is_whole && is_path(uri));
     let uri = uri.ok_or_else(|| {
         bad(
             "path",

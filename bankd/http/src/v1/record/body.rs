@@ -10,7 +10,8 @@ use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::Value as Json;
 
 use super::super::call::Call;
-use super::super::{bad_request, json};
+use super::super::json;
+use crate::bad_request;
 use crate::error::Failure;
 
 /// Values by field.

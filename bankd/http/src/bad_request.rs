@@ -1,6 +1,12 @@
 //! Errors of queries and bodies that have the wrong shape: the parameter or member, and the expected value.
 //! The text is the bank's, never a library's.
 
+use std::error::Error as _;
+
+use axum::extract::Query;
+use axum::http::Uri;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::error::{Category, Error};
 
 use crate::error::Failure;
@@ -10,8 +16,26 @@ const DEPTH_MAX: usize = 32;
 /// Names that a sentence lists.
 const NAMES_MAX: usize = 40;
 
+/// The query of a request. Its type refuses unknown parameters.
+pub(super) fn query<T: DeserializeOwned>(uri: &Uri) -> Result<T, Failure> {
+    let Query(query) = Query::<T>::try_from_uri(uri).map_err(|error| {
+        let message = error.source().map_or_else(String::new, ToString::to_string);
+        of_query(&message)
+    })?;
+    Ok(query)
+}
+
+/// Refuses every parameter: the query of a route that has none.
+pub(super) fn no_query(uri: &Uri) -> Result<(), Failure> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Nothing {}
+    let Nothing {} = query(uri)?;
+    Ok(())
+}
+
 /// Error of a query, from the reader's text: `PARAMETER: why`, or `why` alone.
-pub(super) fn of_query(message: &str) -> Failure {
+fn of_query(message: &str) -> Failure {
     let (field, why) = match message.split_once(": ") {
         Some((field, why)) if is_name(field) => (Some(field.to_owned()), why),
         _ => (quoted(message).next().map(str::to_owned), message),
@@ -178,15 +202,11 @@ fn place(body: &[u8], upto: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use axum::extract::Query;
     use bank_api::v1::{JournalQuery, NewReserve};
-    use std::error::Error as _;
 
-    fn query(text: &str) -> String {
+    fn refused(text: &str) -> String {
         let uri = format!("/x?{text}").parse().unwrap();
-        let error = Query::<JournalQuery>::try_from_uri(&uri).unwrap_err();
-        let message = error.source().unwrap().to_string();
-        let failure = of_query(&message);
+        let failure = query::<JournalQuery>(&uri).unwrap_err();
         format!(
             "{} [{}]",
             failure.problem().detail.clone().unwrap(),
@@ -226,9 +246,9 @@ mod tests {
             ("tree=yes", "query: tree: true or false is expected [tree]"),
             ("user=a&user=b", "query: user: is given twice [user]"),
         ] {
-            assert_eq!(query(text), reported, "{text}");
+            assert_eq!(refused(text), reported, "{text}");
         }
-        let reported = query("nonsense=1");
+        let reported = refused("nonsense=1");
         assert!(
             reported
                 .starts_with("query: nonsense: no such parameter; there are project, tree, user"),
