@@ -44,7 +44,7 @@ pub(super) fn run(context: &Context, command: RequestCommand) -> Result<String, 
         }
         RequestCommand::Withdraw { id, write } => {
             let path = ["requests", &id.to_string(), "withdraw"];
-            decided(context, &path, &NewDecision::default(), &write, false)
+            decided(context, &path, &NewDecision::default(), &write, false).map_err(of_request)
         }
     }
 }

@@ -80,7 +80,7 @@ fn a_deposit_is_asked_for_answered_done_once_and_undone() {
         6,
         "proposal",
     );
-    refused(&with(&bank, &far, &["request", "show", &id]), 6, "proposal");
+    refused(&with(&bank, &far, &["request", "show", &id]), 6, "request");
     // Killed and started again, it still waits.
     bank.kill();
     bank.start();
@@ -165,7 +165,7 @@ fn requests_are_rejected_withdrawn_and_expire() {
         refused(
             &with(&bank, other, &["request", "withdraw", &two]),
             if other == &prof { 6 } else { 4 },
-            "proposal",
+            "request",
         );
     }
     done(&bank, &amy, &["request", "withdraw", &two]);
