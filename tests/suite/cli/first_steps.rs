@@ -127,8 +127,8 @@ fn an_end_in_the_past_shows_what_expires() {
     assert!(tried.contains(expected), "{tried}");
     let result = done(&bank, "allocation set 2 --end 2026-06-30");
     assert!(result.contains(expected), "{result}");
-    let back = done(&bank, "allocation set 2 --end 2027-06-30");
-    assert!(back.contains("it ends 2027-06-30 instead of"), "{back}");
+    let restored = done(&bank, "allocation set 2 --end 2027-06-30");
+    assert!(restored.contains("it ends 2027-06-30 instead of"), "{restored}");
     bank.verify();
 }
 
