@@ -128,7 +128,10 @@ fn an_end_in_the_past_shows_what_expires() {
     let result = done(&bank, "allocation set 2 --end 2026-06-30");
     assert!(result.contains(expected), "{result}");
     let restored = done(&bank, "allocation set 2 --end 2027-06-30");
-    assert!(restored.contains("it ends 2027-06-30 instead of"), "{restored}");
+    assert!(
+        restored.contains("it ends 2027-06-30 instead of"),
+        "{restored}"
+    );
     bank.verify();
 }
 
