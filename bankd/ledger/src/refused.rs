@@ -178,9 +178,6 @@ pub fn hint_of(refusal: &Refusal, command: &Command) -> Option<&'static str> {
             Refusal::InsufficientFunds { .. },
             Command::Withdraw(_) | Command::After(After::Transfer(_)),
         ) => Some("use an amount that is available; `bank balance` shows it"),
-        (Refusal::WindowInPast, Command::Deposit(_)) => {
-            Some("use --allow-past, or a window that ends later than now")
-        }
         (Refusal::WindowInPast, Command::AddCycle(_)) => {
             Some("use a start whose period is not over yet")
         }
@@ -200,7 +197,7 @@ fn hint(refusal: &Refusal) -> Option<&'static str> {
         Refusal::NoDefaultProject => "name a project with -A",
         Refusal::SharesOver100 { .. } => "`bank account ls` shows the shares",
         Refusal::AllocationOverlap { .. } => "choose a window that meets no other",
-        Refusal::WindowInPast => "use a window that ends later than now",
+        Refusal::WindowInPast => "use --allow-past, or a window that ends later than now",
         Refusal::LiveLiens { .. } => "`bank lien ls` shows them",
         Refusal::BalanceNotZero { .. } => "`bank withdraw` takes the rest out",
         Refusal::Ambiguous { .. } => "name one of the accounts",
