@@ -143,7 +143,7 @@ pub(super) fn existing(path: &Path) -> Result<Connection, Error> {
     Ok(connection)
 }
 
-pub(super) fn connect(path: &Path) -> Result<Connection, Error> {
+fn connect(path: &Path) -> Result<Connection, Error> {
     let connection = Connection::open(path)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);

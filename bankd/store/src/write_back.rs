@@ -135,10 +135,18 @@ fn run(path: &Path, messages: &Receiver<Message>, state: &AtomicU8) {
     }
 }
 
-fn write_back(path: &Path, connection: &mut Option<Connection>) -> Result<(), super::Error> {
+/// A connection that flushes as the writer's does, in the mode that the file has.
+fn open(path: &Path) -> rusqlite::Result<Connection> {
+    let connection = Connection::open(path)?;
+    connection.busy_timeout(super::BUSY_TIMEOUT)?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    Ok(connection)
+}
+
+fn write_back(path: &Path, connection: &mut Option<Connection>) -> rusqlite::Result<()> {
     let connection = match connection {
         Some(connection) => connection,
-        None => connection.insert(super::open::connect(path)?),
+        None => connection.insert(open(path)?),
     };
     connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
     Ok(())
@@ -190,9 +198,9 @@ mod tests {
     fn the_log_begins_again_while_commits_go_on() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.db");
-        let mut connection = crate::open::connect(&path).unwrap();
+        let mut connection = open(&path).unwrap();
         connection
-            .execute_batch("CREATE TABLE t (x BLOB) STRICT")
+            .execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE t (x BLOB) STRICT")
             .unwrap();
         let write_back = WriteBack::start(&mut connection).unwrap();
         let mut written = Written {
@@ -204,7 +212,7 @@ mod tests {
             written.until_short();
         }
         // A reader holds the log: commits go on, and the log begins again after it.
-        let reader = crate::open::connect(&path).unwrap();
+        let reader = open(&path).unwrap();
         reader.execute_batch("BEGIN").unwrap();
         let count = "SELECT count(*) FROM t";
         let before: i64 = reader.query_row(count, [], |row| row.get(0)).unwrap();

@@ -29,7 +29,7 @@ fn personal(each: &str, deliver: &str, more: &str) -> String {
 }
 
 /// Two projects with a PI each: amy of chemistry, where carol is a manager and dave a member, and eve of
-/// physics. Carol has no mail address, and that of dave is none.
+/// physics. Carol and dave have no mail address.
 fn world(toml: &str) -> Bank {
     let env = ("BANKD_LEDGER_MAX_DOWNTIME_S", "315360000");
     let env = vec![(env.0.to_owned(), env.1.to_owned())];
@@ -47,7 +47,7 @@ fn world(toml: &str) -> Bank {
         "machine add moon",
         "user add amy --email amy@uni.example",
         "user add carol",
-        "user add dave --email dave@x,eve@y",
+        "user add dave",
         "user add eve --email eve@lab.example",
         "project add physics --members eve",
         "project add chemistry --members amy,carol,dave",
@@ -214,7 +214,7 @@ fn every_pi_gets_a_page_of_their_own_projects_and_the_staff_a_summary() {
     for part in [
         "People: 4. Not delivered: 2.\n",
         "\n  carol: no mail address\n",
-        "\n  dave: the mail address is not usable\n",
+        "\n  dave: no mail address\n",
         "\n  amy: amy@uni.example\n",
         "bank report run page --period 2026-01 --for USER",
     ] {
@@ -223,10 +223,7 @@ fn every_pi_gets_a_page_of_their_own_projects_and_the_staff_a_summary() {
     let run = &defined["runs"][0];
     assert_eq!(run["people"], 4);
     assert_eq!(run["problems"][0]["person"], "carol");
-    assert_eq!(
-        run["problems"][1]["reason"],
-        "the mail address is not usable"
-    );
+    assert_eq!(run["problems"][1]["reason"], "no mail address");
     let screen = bank.bank_ok(&["report", "scheduled", "--csv"]);
     assert!(
         screen.contains("no page for carol (no mail address)"),

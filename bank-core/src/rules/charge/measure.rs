@@ -3,7 +3,7 @@
 
 use super::ceiling::Plausible;
 use super::reserved::{self, Change};
-use crate::amount::Amount;
+use crate::amount::{Amount, Precision};
 use crate::command::{Charge, check_duration};
 use crate::directory::Directory;
 use crate::exact::{TRILLIONTHS, to_amount};
@@ -318,17 +318,22 @@ pub(super) fn billed_now(
     };
     instance.exact_sum = exact_sum;
     instance.once_sum = once_sum;
-    // Rounding alone makes no more than one minor unit of difference.
-    let unit = TRILLIONTHS.checked_div(i128::from(precision.minor_per_credit()))?;
-    let billed = unit.checked_mul(i128::from(amount.0))?;
-    let is_bounded = billed.abs_diff(added.sum) > unit.unsigned_abs() && amount >= Amount::ZERO;
-    let is_noted = is_bounded || added.once > 0 || idle.is_some();
+    let is_noted = idle.is_some() || is_noted(added, amount, precision)?;
     Some(Billed {
         amount,
         unpriced: price.unpriced,
         added: is_noted.then_some(added),
         idle,
     })
+}
+
+/// Whether an undo needs the addition itself: it has a fee, or the amount differs from it by more than rounding, which
+/// makes no more than one minor unit of difference. The outer `None` as in [`billed_now`].
+fn is_noted(added: Added, amount: Amount, precision: Precision) -> Option<bool> {
+    let unit = TRILLIONTHS.checked_div(i128::from(precision.minor_per_credit()))?;
+    let billed = unit.checked_mul(i128::from(amount.0))?;
+    let is_bounded = billed.abs_diff(added.sum) > unit.unsigned_abs() && amount >= Amount::ZERO;
+    Some(is_bounded || added.once > 0)
 }
 
 /// The idle part of a reservation that pays for nothing else; its usage counts that part. The outer `None` if the

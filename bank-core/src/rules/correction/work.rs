@@ -65,13 +65,7 @@ fn reverse_money(
     let before = instance.standing();
     // An odd number of opposites takes the work back, an even one does it again.
     let undone = view.past.len() % 2 == 1;
-    check_standing(if undone { root } else { target }, target, view)?;
-    if undone {
-        check_unassigned(root, target, view)?;
-    } else {
-        check_room(root, target, view)?;
-        check_fee(root, target, instance)?;
-    }
+    check(undone, (root, target), instance, view)?;
     // If an amended record moved the use from another project, that has rows before those of its charge.
     // Counts from a chunk stay counted.
     let mut rows = rows_of(target.id, view);
@@ -99,10 +93,6 @@ fn reverse_money(
     match root.op.as_str() {
         "charge" | "adjust" => {
             let of_all = worth(back.plus(row.amount)?, ctx)?;
-            let of_all = Added {
-                sum: of_all,
-                once: 0,
-            };
             let exact = added(root, undone).or((!rows.is_empty()).then_some(of_all));
             facts_changed = name_mover(instance, root, view, undone);
             uncount(instance, priced(root, own, view), &row, exact, ctx)?;
@@ -226,11 +216,12 @@ fn name_mover(instance: &mut Instance, root: &PastTx, view: &View, undone: bool)
 }
 
 /// The value of minor units in the running sum.
-fn worth(amount: Amount, ctx: &Context<'_>) -> Result<i128, Refusal> {
+fn worth(amount: Amount, ctx: &Context<'_>) -> Result<Added, Refusal> {
     let scale = i128::from(ctx.directory.bank.precision.minor_per_credit());
     let per_minor = crate::exact::TRILLIONTHS.checked_div(scale);
     let exact = per_minor.and_then(|per| per.checked_mul(i128::from(amount.0)));
-    exact.ok_or(Refusal::AmountOverflow)
+    let sum = exact.ok_or(Refusal::AmountOverflow)?;
+    Ok(Added { sum, once: 0 })
 }
 
 /// The usage row that takes another one back.
@@ -311,6 +302,22 @@ fn name_payer(instance: &mut Instance, settlement: &PastTx, billing: Billing) ->
         instance.facts.project.clone_from(&named.project);
     }
     named.is_some()
+}
+
+/// Whether the work may be taken back, or done again.
+fn check(
+    undone: bool,
+    (root, target): (&PastTx, &PastTx),
+    instance: &Instance,
+    view: &View,
+) -> Result<(), Refusal> {
+    if undone {
+        check_standing(root, target, view)?;
+        return check_unassigned(root, target, view);
+    }
+    check_standing(target, target, view)?;
+    check_room(root, target, view)?;
+    check_fee(root, target, instance)
 }
 
 /// Refused where refunds hang on the work, or where something else took its entries back: those of
