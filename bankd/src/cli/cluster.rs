@@ -14,6 +14,7 @@ use bankd_services::secrets::compare;
 use bankd_store::SqliteStore;
 use bankd_store::replica::Place;
 use clap::Subcommand;
+use std::cmp::Reverse;
 
 use super::{Data, Failure, exists, settings, unchecked};
 
@@ -298,7 +299,8 @@ fn promote(log: &mut impl Log, node: &str) -> Result<()> {
 
 fn trim(log: &mut impl Log, keep: i64) -> Result<()> {
     let rows = log.nodes()?;
-    let Some(slowest) = rows.iter().min_by_key(|row| row.applied) else {
+    let key = |row: &&NodeRow| (row.applied, Reverse(row.age_ms));
+    let Some(slowest) = rows.iter().min_by_key(key) else {
         bail!("no node is known");
     };
     let applied = slowest.applied;

@@ -144,6 +144,7 @@ fn a_name_that_another_node_uses_is_refused() {
     let Some(cluster) = Cluster::of(|log| super::nodes::nodes(log, 2)) else {
         return;
     };
+    super::leave::until_reported(&cluster.nodes[0], 2);
     let name_of = |name: &str, address: &str| {
         let mut env = settings(&cluster.log(), 2, free_port());
         for (setting, value) in &mut env {

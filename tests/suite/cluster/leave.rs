@@ -19,7 +19,7 @@ fn is_listed(node: &Bank, name: &str) -> bool {
 }
 
 /// Waits until the log knows that all running nodes contain everything.
-fn until_reported(node: &Bank, count: usize) {
+pub(super) fn until_reported(node: &Bank, count: usize) {
     until("all nodes reported", || {
         let shown = bankd_ok(node, &["cluster", "status"]);
         (shown.matches("(0 behind)").count() == count).then_some(())
@@ -134,6 +134,7 @@ fn the_log_keeps_entries_for_a_node_behind_until_it_is_removed() {
     cluster.nodes[behind].start();
     all_agree(&cluster.nodes, writer);
     all_know(&cluster.nodes, writer);
+    until_reported(&cluster.nodes[writer], 2);
     // The machine of the third node is lost.
     let name = format!("n{lost}");
     let remove = |name: &str| bankd(&cluster.nodes[behind], &["cluster", "remove", name]);

@@ -20,7 +20,9 @@ pub(super) fn take_back(
     at: Timestamp,
     ctx: &Context<'_>,
 ) -> Result<(), Refusal> {
-    let Some(last) = view.usages.last() else {
+    // A refund that was undone has rows too.
+    let mut rows = view.usages.iter().rev();
+    let Some(last) = rows.find(|row| row.billing != Billing::Refund) else {
         return Ok(());
     };
     let in_shadow = last.billing == Billing::Shadow;

@@ -5,7 +5,7 @@ use super::{announce, announce_moved, shift_exact_sum};
 use crate::amount::Amount;
 use crate::command::Reverse;
 use crate::effects::{Billing, Effects, Entry, EntryKind, InstanceChange, UsageRow};
-use crate::history::{PastTx, Rest, is_charge, refunds_of, rests, standing, taken_back_by};
+use crate::history::{PastTx, Rest, is_charge, refunds_of, rests, taken_back_by};
 use crate::ids::{EntryId, Next, TxId, UsageId};
 use crate::model::Instance;
 use crate::postings::{About, Postings};
@@ -351,30 +351,17 @@ fn check_fee(root: &PastTx, target: &PastTx, instance: &Instance) -> Result<(), 
     Ok(())
 }
 
-/// What an assignment took from `#unbilled` comes back there only after the project's charge was undone: both would
-/// bill the use otherwise.
+/// What an assignment took from `#unbilled` stays where the project's charge is: both would bill the use otherwise, and
+/// no list has it any more.
 fn check_unassigned(root: &PastTx, target: &PastTx, view: &View) -> Result<(), Refusal> {
     let takes_time = |row: &&UsageRow| row.charged < Seconds(0);
     let is_only_back = root.entries.iter().all(|e| e.kind == EntryKind::Reverse);
     if !is_only_back || !rows_of(root.id, view).iter().any(takes_time) {
         return Ok(());
     }
-    let bills = |kind| is_charge(kind) || kind == EntryKind::ChargeNotional;
-    let kept = standing(&view.history);
-    let later = kept
-        .iter()
-        .rev()
-        .find(|(tx, e)| *tx > root.id && bills(e.kind));
-    match later {
-        Some((tx, _)) => Err(not_reversible(
-            target,
-            &format!(
-                "the use was assigned to a project after it; undo transaction {} first",
-                tx.0
-            ),
-        )),
-        None => Ok(()),
-    }
+    let why = "it is the first part of an assignment to a project; undo the charge of the project, which is the next \
+               transaction of the job";
+    Err(not_reversible(target, why))
 }
 
 /// The amount that a refund, a settlement or a falling total gave back must be free to be given back again.
