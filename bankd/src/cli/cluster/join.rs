@@ -253,12 +253,14 @@ fn check_name(log: &mut impl Log, cluster: &Cluster) -> Result<()> {
         let own = rows.into_iter().find(|row| row.node == cluster.node);
         own.map(|row| row.age_ms)
     };
-    let Some(before) = age(rows).filter(|age| *age < RECENT_MS) else {
+    if age(rows).is_none_or(|age| age >= RECENT_MS) {
         return Ok(());
-    };
+    }
     std::thread::park_timeout(REPORTED);
+    // A node that is stopped has not reported in all that time.
+    let least = i64::try_from(REPORTED.as_millis()).unwrap_or(i64::MAX);
     ensure!(
-        age(log.nodes()?).is_none_or(|now| now > before),
+        age(log.nodes()?).is_none_or(|now| now >= least),
         "node {} runs already: choose another cluster.node and cluster.address, or stop that node first",
         cluster.node
     );
