@@ -5,7 +5,7 @@ use super::{announce, announce_moved, shift_exact_sum};
 use crate::amount::Amount;
 use crate::command::Reverse;
 use crate::effects::{Billing, Effects, Entry, EntryKind, InstanceChange, UsageRow};
-use crate::history::{PastTx, Rest, is_charge, refunds_of, rests, taken_back_by};
+use crate::history::{PastTx, Rest, is_charge, refunds_of, rests, standing, taken_back_by};
 use crate::ids::{EntryId, Next, TxId, UsageId};
 use crate::model::Instance;
 use crate::postings::{About, Postings};
@@ -202,6 +202,10 @@ fn name_mover(instance: &mut Instance, root: &PastTx, view: &View, undone: bool)
     let Some(from) = rows.iter().find(|u| u.amount < Amount::ZERO) else {
         return false;
     };
+    if let (true, true, Some(entry)) = (undone, is_taken_back(root, view), root.entries.first()) {
+        instance.facts.project.clone_from(&entry.project);
+        return true;
+    }
     let row = if undone { Some(from) } else { rows.last() };
     let of_row = |e: &&Entry| row.is_some_and(|row| e.usage == Some(row.id));
     let named = root.entries.iter().find(of_row);
@@ -351,17 +355,31 @@ fn check_fee(root: &PastTx, target: &PastTx, instance: &Instance) -> Result<(), 
     Ok(())
 }
 
-/// What an assignment took from `#unbilled` stays where the project's charge is: both would bill the use otherwise, and
-/// no list has it any more.
-fn check_unassigned(root: &PastTx, target: &PastTx, view: &View) -> Result<(), Refusal> {
+/// Whether a transaction took a use from `#unbilled` for a project, which the next one charged.
+fn is_taken_back(root: &PastTx, view: &View) -> bool {
     let takes_time = |row: &&UsageRow| row.charged < Seconds(0);
     let is_only_back = root.entries.iter().all(|e| e.kind == EntryKind::Reverse);
-    if !is_only_back || !rows_of(root.id, view).iter().any(takes_time) {
-        return Ok(());
+    is_only_back && rows_of(root.id, view).iter().any(takes_time)
+}
+
+/// What an assignment took from `#unbilled` comes back there only after the project's charge was undone: both would
+/// bill the use otherwise.
+fn check_unassigned(root: &PastTx, target: &PastTx, view: &View) -> Result<(), Refusal> {
+    let bills = |kind| is_charge(kind) || kind == EntryKind::ChargeNotional;
+    let kept = standing(&view.history);
+    let later = kept
+        .iter()
+        .rev()
+        .find(|(tx, e)| *tx > root.id && bills(e.kind));
+    match later {
+        Some((tx, _)) if is_taken_back(root, view) => {
+            let tx = tx.0;
+            let why =
+                format!("the use was assigned to a project after it; undo transaction {tx} first");
+            Err(not_reversible(target, &why))
+        }
+        _ => Ok(()),
     }
-    let why = "it is the first part of an assignment to a project; undo the charge of the project, which is the next \
-               transaction of the job";
-    Err(not_reversible(target, why))
 }
 
 /// The amount that a refund, a settlement or a falling total gave back must be free to be given back again.

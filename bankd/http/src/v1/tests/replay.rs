@@ -33,7 +33,7 @@ fn every_route() -> Vec<Case> {
         |amount: &str| json!({"name": "m", "account": "pool", "every": "month", "amount": amount});
     let used = |id: &str| {
         json!({"records": [{"source": "s", "id": id, "machine": "new", "project": "chem",
-            "start": "2020-01-01T00:00:00Z", "end": "2020-01-01T01:00:00Z"}]})
+            "start": "2020-01-01T00:00:00Z", "end": "2020-01-01T00:00:01Z"}]})
     };
     let nodes = |n: i64| json!({"name": "xeon", "processors": 8, "nodes": n});
     let lab = |name: &str| json!({"name": name, "fields": ["room:text"]});
