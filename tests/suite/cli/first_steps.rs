@@ -1,20 +1,7 @@
 //! What a new administrator types first, with the slips of a first day: each answer names the value and the way on.
 
-use bank_api::text::parse_rfc3339;
-
+use super::statement::{clock, done};
 use crate::harness::{Bank, programs};
-
-fn clock(bank: &Bank, time: &str) {
-    bank.set_clock(parse_rfc3339(time).unwrap() / 1_000_000);
-}
-
-#[track_caller]
-fn done(bank: &Bank, words: &str) -> String {
-    let words: Vec<&str> = words.split_whitespace().collect();
-    let ran = bank.typed(&programs().bank(), &words);
-    assert_eq!(ran.exit, 0, "{words:?}: {}", ran.stderr);
-    ran.stdout
-}
 
 #[track_caller]
 fn refused(bank: &Bank, words: &str, parts: &[&str], without: &[&str]) {

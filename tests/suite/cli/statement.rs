@@ -7,13 +7,13 @@ use crate::harness::{Bank, Request, programs};
 
 const OCTOBER: [&str; 4] = ["statement", "chem", "--month", "2026-10"];
 
-fn clock(bank: &Bank, time: &str) {
+pub(super) fn clock(bank: &Bank, time: &str) {
     bank.set_clock(parse_rfc3339(time).unwrap() / 1_000_000);
 }
 
 /// What cannot be done without saying so.
 #[track_caller]
-fn done(bank: &Bank, words: &str) -> String {
+pub(super) fn done(bank: &Bank, words: &str) -> String {
     let words: Vec<&str> = words.split_whitespace().collect();
     let ran = bank.typed(&programs().bank(), &words);
     assert_eq!(ran.exit, 0, "{words:?}: {}", ran.stderr);

@@ -15,18 +15,15 @@ type Figures = (i128, i128);
 /// The figures of projects that have any.
 type Projects = BTreeMap<String, Figures>;
 
+/// `bank usage` of all time.
+fn ever(bank: &Bank, more: &[&str]) -> String {
+    let words = ["usage", "--from", "-infinity", "--to", "infinity"];
+    bank.bank_ok(&[&words[..], more].concat())
+}
+
 /// The figures by `bank usage`, in all and of each project.
 fn usage(bank: &Bank) -> (Figures, Projects) {
-    let text = bank.bank_ok(&[
-        "usage",
-        "--from",
-        "-infinity",
-        "--to",
-        "infinity",
-        "--by",
-        "project",
-        "--json",
-    ]);
+    let text = ever(bank, &["--by", "project", "--json"]);
     let table: Value = serde_json::from_str(&text).unwrap();
     let figures = |row: &Value| {
         (
@@ -345,16 +342,7 @@ fn undone_amendments_and_assignments_name_one_owner() {
     agree(&bank);
     let owners = "SELECT project, user FROM instance WHERE object_id = '1'";
     assert_eq!(bank.query(owners), [["chemistry", "amy"]]);
-    let users = bank.bank_ok(&[
-        "usage",
-        "--from",
-        "-infinity",
-        "--to",
-        "infinity",
-        "--by",
-        "user",
-        "--csv",
-    ]);
+    let users = ever(&bank, &["--by", "user", "--csv"]);
     assert!(!users.contains("bob"), "{users}");
     let undone = bank.query("SELECT max(id) FROM tx")[0][0].clone();
     bank.bank_ok(&["undo", &undone]);
