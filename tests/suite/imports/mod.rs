@@ -4,8 +4,10 @@
 mod access;
 mod again;
 mod broken;
+mod exact;
 mod expected;
 mod quarantine;
+mod samples;
 mod unstated;
 mod usage;
 mod wire;
