@@ -110,10 +110,7 @@ fn pieces(
     let mut found: Vec<Piece> = Vec::new();
     let mut before: Option<&KnownRun> = None;
     for run in runs {
-        let is_aside = match first {
-            Some(ended) => run.start < ended || run.start == start,
-            None => false,
-        };
+        let is_aside = first.is_some_and(|ended: i64| run.start < ended || run.start == start);
         if is_aside {
             continue;
         }
@@ -148,7 +145,7 @@ fn piece(
 /// Whether a use has the figures of a known run: its record with the times of the run has the same digest.
 fn continues(report: &UsageReport, run: &KnownRun) -> bool {
     report.figures.wall_us.is_none()
-        && digest(&timed(report, run.start, run.end).canonical())[..] == run.digest[..]
+        && digest(&timed(report, run.start, run.end).canonical()).as_slice() == run.digest
 }
 
 fn timed(report: &UsageReport, start: i64, end: i64) -> UsageReport {
