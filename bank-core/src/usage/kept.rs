@@ -170,11 +170,9 @@ pub fn kept<'a>(
     attributes: impl IntoIterator<Item = (&'a String, &'a String)>,
 ) -> Option<String> {
     let mut text = String::new();
-    for (name, value) in stated {
-        if value.len() <= STATED_MAX {
-            add(&mut text, name, value);
-        }
-    }
+    let stated = stated.into_iter();
+    let stated = stated.filter(|(_, value)| value.len() <= STATED_MAX);
+    stated.for_each(|(name, value)| add(&mut text, name, value));
     for (name, value) in attributes.into_iter().take(ATTRIBUTES_MAX) {
         let is_requested =
             NAMES.contains(&name.as_str()) || names::OF_JOBS.iter().any(|of| is_named(name, of));

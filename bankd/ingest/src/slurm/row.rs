@@ -164,9 +164,10 @@ impl Row<'_> {
         let Some(start) = self.start.at().filter(|_| !never) else {
             return Ok(Err("never_started".into()));
         };
-        match ended {
-            Some((word, state)) => self.jobs(start, end, word, *state).map(Ok),
-            None => Ok(Err(other())),
+        match (ended, &self.unreadable) {
+            (Some(_), Some(why)) => Err(why.clone()),
+            (Some((word, state)), None) => self.jobs(start, end, word, *state).map(Ok),
+            (None, _) => Ok(Err(other())),
         }
     }
 
@@ -178,9 +179,6 @@ impl Row<'_> {
         state: State,
     ) -> Result<Vec<Job>, String> {
         let mut ids = expand(&self.id)?;
-        if let Some(unreadable) = &self.unreadable {
-            return Err(unreadable.clone());
-        }
         let beyond = || "a figure beyond the supported range".to_owned();
         // Without a run time to go by, an end before the start is no use.
         let times = span_of(Some(start), Some(end), self.elapsed).unwrap_or(Span::empty(start.us));
