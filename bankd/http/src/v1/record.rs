@@ -155,7 +155,7 @@ pub(super) async fn write_of_site(
 ) -> Handled {
     let directory = Arc::clone(call.directory());
     match of_site(&directory, word, &call) {
-        Ok(kind) => write(kind, call).await,
+        Ok(kind) => Box::pin(write(kind, call)).await,
         Err(failure) => call.answered_or(failure).await,
     }
 }

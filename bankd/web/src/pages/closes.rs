@@ -110,9 +110,9 @@ fn note(reason: &str) -> Option<&str> {
 
 fn table(visit: &Visit, items: &[Close], data: Target, next: Option<Target>) -> Markup {
     let zone = visit.zone();
-    let number = |transaction: Option<i64>| match transaction.map(|number| number.to_string()) {
-        Some(text) => link(&visit.link(&["transactions", &text]), &text),
-        None => html! { "–" },
+    let number = |transaction: Option<i64>| {
+        let text = transaction.map(|number| number.to_string());
+        html! { @if let Some(text) = text { (link(&visit.link(&["transactions", &text]), &text)) } @else { "–" } }
     };
     let state = |row: &Close| {
         html! { @if row.reopened_by.is_some() { strong .flag { "opened again" } } @else { "closed" } }

@@ -150,13 +150,13 @@ fn listed(
     let shown = |own: &Utilisation, figure: Markup| {
         html! { @if own.machine.is_none() { strong { (figure) } } @else { (figure) } }
     };
-    let machine = |own: &Utilisation| match &own.machine {
-        Some(machine) => {
-            let page = Target::page(&["usage"]).maybe("zone", visit.parameter("zone"));
-            let page = page.with("by", "project").with("machine", machine);
-            link(&asked.over(page), machine)
-        }
-        None => html! { "All machines" },
+    let machine = |own: &Utilisation| {
+        let Some(machine) = &own.machine else {
+            return html! { "All machines" };
+        };
+        let page = Target::page(&["usage"]).maybe("zone", visit.parameter("zone"));
+        let page = page.with("by", "project").with("machine", machine);
+        link(&asked.over(page), machine)
     };
     Table::of(&asked.caption(visit), &period.utilisation)
         .words("Machine", |own| shown(own, machine(own)))

@@ -152,7 +152,7 @@ pub(crate) struct Listing<'a, T> {
     table: Table<'a>,
 }
 
-impl<'a, T: Copy> Listing<'a, T> {
+impl<T: Copy> Listing<'_, T> {
     fn column(mut self, column: Column, cell: impl Fn(T) -> Markup) -> Self {
         self.table.columns.push(column);
         for (row, item) in self.table.rows.iter_mut().zip(&self.items) {
