@@ -238,7 +238,7 @@ impl Settings {
         };
         let name = path.to_str().unwrap_or_default();
         if name.len() <= NAME_MAX && name.bytes().all(|byte| byte.is_ascii_graphic()) {
-            loaded.settings.file = name.to_owned();
+            name.clone_into(&mut loaded.settings.file);
         }
         let exits = Condition::MAPPED
             .iter()
