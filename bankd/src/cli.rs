@@ -7,7 +7,6 @@ mod cluster;
 mod proof;
 mod rollup;
 
-use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -151,8 +150,8 @@ pub fn run() -> ExitCode {
             } else {
                 exit::DONE
             };
-            let _ = e.print();
-            return ExitCode::from(code);
+            let is_lost = !say::is_written(e.print()) && code == exit::DONE;
+            return ExitCode::from(if is_lost { exit::INTERNAL } else { code });
         }
     };
     #[cfg(feature = "test-hooks")]
@@ -282,8 +281,7 @@ fn read_usage(args: &ImportArgs) -> Result<u8, Failure> {
         hint: None,
     });
     let (text, code) = done?;
-    // A closed standard output is not an error.
-    let _ = std::io::stdout().write_all(text.as_bytes());
+    say_all!("{text}");
     Ok(code)
 }
 

@@ -122,6 +122,7 @@ fn send_input(
         event,
         time_us,
         query: query_of(settings, event),
+        file: settings.file.clone(),
         body,
     };
     let (entry, outcome) = match (input, mistake) {

@@ -1,5 +1,6 @@
 //! Documents in the default folder although the settings name another spool: they were stored while the settings
-//! could not be read. They move to the spool of the settings, at their place in its order.
+//! could not be read. They move to the spool of the settings, at their place in its order. Those of calls with another
+//! settings file stay: they are for its bank.
 
 use std::fs::remove_file;
 use std::io::{ErrorKind, Result};
@@ -68,7 +69,7 @@ fn fetch_from(folder: &Path, settings: &Settings, deadline: Deadline) -> Result<
     flush_folder(folder)
 }
 
-/// A document with the query of these settings, if it was stored without one.
+/// A document of a call with these settings, or of an earlier version, with their query if it was stored without one.
 fn read(path: &Path, settings: &Settings) -> Result<Option<Entry>> {
     let content = match read_own(path, entry::MAX_FILE) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -78,7 +79,7 @@ fn read(path: &Path, settings: &Settings) -> Result<Option<Entry>> {
     if let Some(entry) = entry.as_mut().filter(|entry| entry.query.is_empty()) {
         entry.query = query_of(settings, entry.event);
     }
-    Ok(entry)
+    Ok(entry.filter(|entry| entry.file.is_empty() || entry.file == settings.file))
 }
 
 fn names_of(folder: &Path) -> Result<Vec<String>> {

@@ -27,6 +27,7 @@ fn entry(key: &str, object: &str) -> Entry {
         event: Event::Charge,
         time_us: T0,
         query: String::new(),
+        file: String::new(),
         body: format!("<Job><ObjectID>{object}</ObjectID></Job>").into_bytes(),
     }
 }

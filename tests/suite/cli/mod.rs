@@ -26,6 +26,7 @@ mod money;
 mod monitor;
 mod open_ends;
 mod other_project;
+mod output;
 mod paged;
 mod past;
 mod play;
