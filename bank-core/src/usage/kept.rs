@@ -38,6 +38,8 @@ pub const REPLICAS: &str = "replicas";
 /// The seconds of each sample that a run of samples consists of.
 pub const SAMPLE_S: &str = "sample_s";
 
+/// Processors of a use with all their places; the first of its facts, only if thousandths do not have all of them.
+pub const PROCESSORS: &str = "Processors";
 /// The name of a job.
 pub const JOB_NAME: &str = "JobName";
 /// Its hosts, as its source lists them.
@@ -198,10 +200,10 @@ fn add(text: &mut String, name: &str, value: &str) {
     }
 }
 
-/// The facts of a job in the text of [`kept`], as documents state them: without those of pods.
+/// The facts of a job in the text of [`kept`], as documents state them: without those of pods and of figures.
 pub fn of_job(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let lines = text.lines().filter_map(|line| line.split_once('='));
-    lines.filter(|(name, _)| !NAMES.contains(name))
+    lines.filter(|(name, _)| !NAMES.contains(name) && *name != PROCESSORS)
 }
 
 /// Of what is kept with an instance, that which no collector has stated.

@@ -21,9 +21,6 @@ const UNITS: [(&str, i64); 4] = [
     ("GiB", 1 << 30),
 ];
 
-/// Places to which processors are cut that are a mean.
-const PLACES: u8 = 9;
-
 /// The default unit of `Memory`.
 fn mebibyte() -> Number {
     Number::whole(1 << 20)
@@ -129,7 +126,7 @@ fn filled(
     job.memory_bytes = sums.memory_bytes;
     if job.procs.is_none() {
         let stated = sums.core_seconds;
-        job.procs = stated.and_then(|stated| stated.over(job.wall, PLACES));
+        job.procs = stated.and_then(|stated| stated.mean_over(job.wall));
     }
     job.add("wall_s", job.wall);
     job.quantities.extend(sums.quantities);

@@ -102,10 +102,10 @@ impl Ad {
         let beyond = || "a figure beyond the supported range".to_owned();
         let micros = |seconds: i64| seconds.checked_mul(1_000_000).ok_or_else(beyond);
         let mut wall = self.decimal("remotewallclocktime")?;
-        let procs = self.count(["cpusprovisioned", "requestcpus"]);
+        let procs = self.count(["cpusprovisioned", "requestcpus"])?;
         let procs = procs.unwrap_or(Number::whole(1));
         let gpus = self
-            .count(["gpusprovisioned", "requestgpus"])
+            .count(["gpusprovisioned", "requestgpus"])?
             .unwrap_or(Number::ZERO);
         let cpu = self
             .decimal("remoteusercpu")?
@@ -179,11 +179,19 @@ impl Ad {
     }
 
     /// The first that is a plain count: a request may be an expression.
-    fn count(&self, names: [&str; 2]) -> Option<Number> {
-        names.iter().find_map(|name| {
-            let value = self.values.get(*name)?;
-            super::text::count(value)
-        })
+    fn count(&self, names: [&str; 2]) -> Result<Option<Number>, String> {
+        let is_plain = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        let stated = names.iter().find_map(|name| {
+            let text: &str = self.values.get(*name)?;
+            is_plain(text).then_some((name, text))
+        });
+        let Some((name, text)) = stated else {
+            return Ok(None);
+        };
+        let count = super::text::count(text);
+        count
+            .map(Some)
+            .ok_or_else(|| format!("{name}: {text:?} is no count"))
     }
 
     fn mebibytes(&self, name: &str) -> Option<Number> {

@@ -74,13 +74,17 @@ impl Found {
 }
 
 impl Record {
-    /// A record of one line.
+    /// A record of one line. A count that the bank cannot keep makes it unreadable.
     pub fn new(line: u64, raw: &[u8], found: Found) -> Self {
+        let beyond = match &found {
+            Found::Jobs(jobs) => jobs.iter().find_map(Job::beyond),
+            _ => None,
+        };
         Self {
             line,
             raw: raw.get(..RAW_MAX).unwrap_or(raw).to_vec(),
             counts: 1,
-            found,
+            found: beyond.map_or(found, Found::Malformed),
         }
     }
 
@@ -138,7 +142,7 @@ pub struct Job {
     pub name: Option<String>,
     /// Its hosts, unexpanded.
     pub hosts: Option<String>,
-    /// Processors; a fraction where containers share one.
+    /// Processors; a fraction where containers share one, or where it is a mean over the run time.
     pub procs: Option<Number>,
     /// Nodes.
     pub nodes: Option<Number>,
@@ -171,6 +175,25 @@ impl Job {
     /// Adds a quantity that the format states.
     pub fn add(&mut self, name: impl Into<Label>, value: Number) {
         self.quantities.push((name.into(), value));
+    }
+
+    /// The first count that is beyond the range of the bank, alone or times the run time: in words for whoever
+    /// mends the record.
+    fn beyond(&self) -> Option<String> {
+        let counts = [
+            ("processors", self.procs),
+            ("nodes", self.nodes),
+            ("GPUs", self.gpus),
+        ];
+        let fits = |count: Number| {
+            let used = count.times(self.wall).and_then(Number::as_microseconds);
+            used.is_some() && count.as_microseconds().is_some()
+        };
+        let mut beyond = counts.into_iter().filter_map(|(name, count)| {
+            let count = count.filter(|count| !fits(*count))?;
+            Some(format!("{name}: {count} is beyond the supported range"))
+        });
+        beyond.next()
     }
 
     /// Adds a quantity, where it is stated.

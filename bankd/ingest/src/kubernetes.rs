@@ -1,4 +1,5 @@
-//! Lists of Kubernetes pods (`collectors.md` j): finished pods, by the limits of their containers.
+//! Lists of Kubernetes pods (`collectors.md` j): finished pods, by the limits of their containers. A container uses
+//! its limit while it runs, so the processors of a pod are the mean over its life.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead};
@@ -131,7 +132,7 @@ fn job(
         state,
         name: known(&field("name")),
         hosts: spec.text("nodeName").and_then(|node| known(&node)),
-        procs: Some(procs),
+        procs: Some(core.mean_over(wall).unwrap_or(procs)),
         memory_bytes: Some(memory),
         gpus,
         flags,
@@ -255,6 +256,34 @@ mod tests {
             names.collect::<Vec<_>>(),
             ["annotation_cf_pi=amy", "label_app_kubernetes_io_name=a"]
         );
+    }
+
+    /// One container runs for an hour and one for half of it; the pod lives five seconds longer than either.
+    #[test]
+    fn processors_are_the_mean_over_the_life_of_the_pod() {
+        let text = r#"{"items":[{"metadata":{"namespace":"chem","name":"p","uid":"u"},
+            "spec":{"containers":[{"name":"a","resources":{"limits":{"cpu":"1500m"}}},
+                {"name":"b","resources":{"limits":{"cpu":"0.25"}}}]},
+            "status":{"phase":"Succeeded","startTime":"2026-01-01T00:00:00Z","containerStatuses":
+                [{"name":"a","state":{"terminated":{"startedAt":"2026-01-01T00:00:05Z",
+                "finishedAt":"2026-01-01T01:00:05Z"}}},
+                {"name":"b","state":{"terminated":{"startedAt":"2026-01-01T00:00:05Z",
+                "finishedAt":"2026-01-01T00:30:05Z"}}}]}}]}"#;
+        let mut found = Vec::new();
+        let mut sink = |record: Record| {
+            found.push(record.found);
+            Ok(())
+        };
+        let input = &mut text.as_bytes();
+        Kubernetes.file("pods", input, &mut sink).unwrap();
+        let [Found::Jobs(jobs)] = &found[..] else {
+            panic!("{found:?}");
+        };
+        let procs = jobs[0].procs.unwrap();
+        assert_eq!(procs.to_string(), "1.622746185852981969");
+        assert_eq!(jobs[0].wall, Number::whole(3605));
+        let core = jobs[0].quantities.iter().find(|(name, _)| name == "core_s");
+        assert_eq!(core.map(|(_, value)| *value), Some(Number::whole(5850)));
     }
 
     #[test]

@@ -16,7 +16,8 @@ pub const DOCUMENT_MAX: u64 = 256 << 20;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The lines of an input, without the byte order mark before the first one. A line ends with a line feed, a carriage
-/// return before it belongs to the end; the last line may lack one.
+/// return before it belongs to the end; the last line may lack one. NULs before a line are no part of it: a log that
+/// was emptied in place has a hole up to the place of its next record.
 pub struct Lines<'a> {
     input: &'a mut dyn BufRead,
     number: u64,
@@ -66,11 +67,12 @@ impl<'a> Lines<'a> {
     /// If the input cannot be read.
     pub fn next_line(&mut self) -> io::Result<Option<Line<'_>>> {
         self.line.clear();
+        let has_hole = skip_nuls(self.input)?;
         let limit = u64::try_from(LINE_MAX).unwrap_or(u64::MAX);
         let read = (&mut *self.input)
             .take(limit.saturating_add(1))
             .read_until(b'\n', &mut self.line)?;
-        if read == 0 {
+        if read == 0 && !has_hole {
             return Ok(None);
         }
         self.number = self.number.saturating_add(1);
@@ -90,6 +92,20 @@ impl<'a> Lines<'a> {
             bytes,
             is_cut,
         }))
+    }
+}
+
+/// Reads the NULs before a line, however many there are; true if there were any.
+fn skip_nuls(input: &mut dyn BufRead) -> io::Result<bool> {
+    let mut were_any = false;
+    loop {
+        let buffer = input.fill_buf()?;
+        let nuls = buffer.iter().position(|b| *b != 0).unwrap_or(buffer.len());
+        if nuls == 0 {
+            return Ok(were_any);
+        }
+        were_any = true;
+        input.consume(nuls);
     }
 }
 
@@ -170,6 +186,16 @@ mod tests {
             [plain(1, "a"), plain(2, ""), plain(3, "b")]
         );
         assert_eq!(all(b"\xff\n"), [plain(1, "\u{fffd}")]);
+    }
+
+    #[test]
+    fn nuls_before_a_line_are_no_part_of_it() {
+        let plain = |number, text: &str| (number, text.to_owned(), false);
+        let hole = vec![0; LINE_MAX + 7];
+        let text = [&b"a\n"[..], &hole, b"b\0c\n\0\0\nd\n\0"].concat();
+        let lines = ["a", "b\0c", "", "d", ""];
+        let expected = lines.iter().zip(1..).map(|(text, n)| plain(n, text));
+        assert_eq!(all(&text), expected.collect::<Vec<_>>());
     }
 
     #[test]

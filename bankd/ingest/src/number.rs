@@ -15,6 +15,9 @@ pub struct Number {
 /// The most places that a number has.
 pub const PLACES_MAX: u8 = 30;
 
+/// The most places of a mean: so many that its product with a time is exact to the microsecond.
+pub const MEAN_PLACES: u8 = 18;
+
 /// Number of digits that always fits into 64 bits. Values of accounting files nearly always do, and
 /// 64 bits are many times faster than 128.
 const DIGITS: usize = 18;
@@ -162,6 +165,15 @@ impl Number {
         let up = 10_i128.checked_pow(places.into())?;
         let top = self.at(most)?.checked_mul(up)?;
         Some(Self::scaled(top.checked_div(other.at(most)?)?, places))
+    }
+
+    /// The mean over a time, cut to as many places as exact arithmetic allows, at most [`MEAN_PLACES`]; none over
+    /// no time.
+    pub fn mean_over(self, time: Self) -> Option<Self> {
+        let places = [MEAN_PLACES, 15, 12, 9];
+        places
+            .into_iter()
+            .find_map(|places| self.over(time, places))
     }
 
     /// It divided by a count above zero, for people: rounded to so many places, halves to even, with

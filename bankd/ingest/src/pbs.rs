@@ -1,5 +1,6 @@
 //! Accounting logs of PBS, `OpenPBS` and TORQUE (`collectors.md` c): `time;letter;id;key=value …`.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead};
 
@@ -16,8 +17,19 @@ pub(super) struct Pbs;
 
 impl Reader for Pbs {
     fn file(&mut self, _: &str, input: &mut dyn BufRead, sink: &mut Sink<'_>) -> io::Result<()> {
-        each_line(input, sink, |line| Some(Found::of(judged(&line.text()))))
+        each_line(input, sink, |line| {
+            Some(Found::of(judged(&visible(&line.text()))))
+        })
     }
+}
+
+/// A line without its control characters, which are no part of any value; blanks stay.
+fn visible(line: &str) -> Cow<'_, str> {
+    let is_no_part = |c: char| c.is_control() && !c.is_whitespace();
+    if line.contains(is_no_part) {
+        return Cow::Owned(line.replace(is_no_part, ""));
+    }
+    Cow::Borrowed(line)
 }
 
 /// The job, or why nothing is charged for it; in the order of the tests of `data/LAYOUT.md`.
@@ -73,7 +85,7 @@ fn job(
         .checked_sub(times.start_us)
         .ok_or_else(beyond)?;
     let wall = Number::seconds(us);
-    let procs = procs(pairs);
+    let procs = procs(pairs)?;
     let core = wall.times(procs).ok_or_else(beyond)?;
     let exit = pairs.text("Exit_status");
     let hosts = pairs.text("exec_host");
@@ -153,6 +165,17 @@ impl<'a> Pairs<'a> {
         self.text(key)?.parse().ok().filter(|count| *count > 0)
     }
 
+    /// A count of processors; none if it is missing or not above zero.
+    fn processors(&self, key: &str) -> Result<Option<i128>, String> {
+        let Some(text) = self.text(key) else {
+            return Ok(None);
+        };
+        let count: Result<i128, _> = text.parse();
+        count
+            .map(|count| Some(count).filter(|count| *count > 0))
+            .map_err(|_| format!("{key}: {text:?} is no count"))
+    }
+
     /// Epoch seconds; 0 if missing.
     fn seconds(&self, key: &str) -> Result<i64, String> {
         let Some(text) = self.text(key) else {
@@ -164,25 +187,29 @@ impl<'a> Pairs<'a> {
 }
 
 /// Processors: the first available value, in the order of `collectors.md` c.
-fn procs(pairs: &Pairs<'_>) -> Number {
+fn procs(pairs: &Pairs<'_>) -> Result<Number, String> {
+    for key in ["resources_used.ncpus", "total_execution_slots"] {
+        if let Some(count) = pairs.processors(key)? {
+            return Ok(Number::whole(count));
+        }
+    }
     let hosts = pairs.text("exec_host").map(host_processors);
-    let found = pairs
-        .count("resources_used.ncpus")
-        .or_else(|| pairs.count("total_execution_slots"))
-        .or(hosts.filter(|count| *count > 0))
-        .or_else(|| requested(pairs));
-    Number::whole(found.unwrap_or(1))
+    let found = match hosts.filter(|count| *count > 0) {
+        Some(count) => Some(count),
+        None => requested(pairs)?,
+    };
+    Ok(Number::whole(found.unwrap_or(1)))
 }
 
 /// Requested processors: those of the nodes. Nodes without `ppn` have one each, which is a default, so a
 /// greater `ncpus` counts (and TORQUE's own default of `ncpus` is 1).
-fn requested(pairs: &Pairs<'_>) -> Option<i128> {
+fn requested(pairs: &Pairs<'_>) -> Result<Option<i128>, String> {
     let nodes = pairs.text("Resource_List.nodes");
     let by_nodes = nodes.and_then(node_processors);
     if by_nodes.is_some() && nodes.is_some_and(|nodes| nodes.contains("ppn=")) {
-        return by_nodes;
+        return Ok(by_nodes);
     }
-    by_nodes.max(pairs.count("Resource_List.ncpus"))
+    Ok(by_nodes.max(pairs.processors("Resource_List.ncpus")?))
 }
 
 /// `n1/7+n1/6` one each, `n1/0-3,8+n2/1` ranges, `n1/0*13` thirteen; `n1/24` is processor 24, one.
@@ -362,6 +389,18 @@ mod tests {
                 "1.srv 100 60 3",
             ),
             ("E;1.srv;start=100 end=160", "1.srv 100 60 1"),
+            (
+                "E;1.srv;start=100 end=160 resources_used.ncpus=0 Resource_List.ncpus=3",
+                "1.srv 100 60 3",
+            ),
+            (
+                "E;1.srv;start=100 end=160 resources_used.ncpus=1K",
+                "!resources_used.ncpus: \"1K\" is no count",
+            ),
+            (
+                "E;1.srv;start=100 end=160 Resource_List.ncpus=x",
+                "!Resource_List.ncpus: \"x\" is no count",
+            ),
             (
                 "E;1.srv;start=100 end=160 Resource_List.ncpus=1 Resource_List.nodes=3",
                 "1.srv 100 60 3",

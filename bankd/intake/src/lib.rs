@@ -299,11 +299,10 @@ impl Intake {
         let (alone, block) = (std::mem::take(&mut landed.alone), landed.block);
         self.count(landed);
         let mut left = alone.chunks(ALONE).peekable();
-        while let Some(places) = left.next() {
-            let items = places.iter().filter_map(|n| portion.items.get(*n).cloned());
+        while let Some(items) = left.next() {
             let is_last = left.peek().is_none();
             let part = Portion {
-                items: items.collect(),
+                items: items.to_vec(),
                 block,
                 marks: if is_last {
                     portion.marks.clone()

@@ -8,8 +8,9 @@ use bank_core::mapping::Naming;
 use bank_core::model::{Facts, ObjectType};
 use bank_core::policy::{Ended, Figures};
 use bank_core::time::{Seconds, Timestamp};
-use bank_core::usage::kept::{HOSTS, JOB_NAME, kept};
+use bank_core::usage::kept::{HOSTS, JOB_NAME, PROCESSORS, kept};
 use bank_core::usage::{ATTRIBUTE_NAME_MAX, ATTRIBUTE_VALUE_MAX, ATTRIBUTES_MAX, Usage};
+use bankd_ingest::number::MEAN_PLACES;
 use bankd_ingest::{Job, Number, State, object_id};
 
 use std::collections::BTreeMap;
@@ -52,7 +53,7 @@ pub fn report(mut job: Job, feed: &Feed, directory: &Directory) -> UsageReport {
         named,
         pi: mapped.pi,
         host: job.hosts.as_deref().and_then(host::first),
-        more: kept(stated(&job), &job.attributes),
+        more: kept(stated(&job, processors(&job).as_deref()), &job.attributes),
         flags: job.flags.join(" "),
         charged_before: None,
         track: false,
@@ -115,9 +116,19 @@ pub(super) fn machine(cluster: Option<&str>, feed: &Feed, directory: &Directory)
     behind.unwrap_or(&feed.source).to_owned()
 }
 
-/// Fields of the source that the ledger does not need.
-fn stated(job: &Job) -> impl Iterator<Item = (&str, &str)> {
+/// The processors of a job, if thousandths do not have all of them.
+fn processors(job: &Job) -> Option<String> {
+    let processors = job.procs.filter(|procs| procs.cut(3) != *procs)?;
+    Some(processors.cut(MEAN_PLACES).to_string())
+}
+
+/// Fields of the source that the ledger does not need; first the processors, where reports look for them.
+fn stated<'j>(
+    job: &'j Job,
+    processors: Option<&'j str>,
+) -> impl Iterator<Item = (&'j str, &'j str)> {
     let own = [
+        (PROCESSORS, processors),
         (JOB_NAME, job.name.as_deref()),
         (HOSTS, job.hosts.as_deref()),
     ];

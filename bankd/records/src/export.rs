@@ -307,10 +307,8 @@ fn of_use(used: &Used, directory: &Directory) -> Record {
     let between = used.end.saturating_sub(used.start).max(0);
     let start = Some(used.start).filter(|start| *start != 0);
     let wall = used.wall.or(start.map(|_| between));
-    let millionths = i128::from(used.millis.unwrap_or(1000).max(0)).saturating_mul(1000);
-    let processor_time = i128::from(used.millis.unwrap_or(0).max(0))
-        .saturating_mul(wall.unwrap_or(0).max(0).into())
-        .checked_div(1000);
+    let millionths = used.processors().unwrap_or(1_000_000);
+    let processor_time = used.processor_time(wall.unwrap_or(0));
     let fqdn = directory.machine_named(&used.machine).map(|m| &m.fqdn);
     let present = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     let record = Record {
@@ -344,7 +342,7 @@ fn of_use(used: &Used, directory: &Directory) -> Record {
         gpus: used.gpus,
         outcome: Outcome::Shadow,
         shadow: Some(used.amount),
-        counted: processor_time.and_then(|time| i64::try_from(time).ok()),
+        counted: i64::try_from(processor_time).ok(),
         collected: Some(Collected {
             revision: used.revision,
         }),

@@ -55,6 +55,7 @@ mod record;
 pub mod refused;
 pub mod replica;
 pub mod rollup;
+mod samples;
 mod schedule;
 mod seal;
 mod snapshot;
@@ -90,6 +91,7 @@ pub use migrate::end_at;
 pub use migrate::old_bank;
 pub use outdated::Outdated;
 pub use record::{KeptRecord, SinkState, last_record, records_after, sink_state};
+pub use samples::KnownRun;
 pub use schedule::{
     MadeReport, Pages, ReportRun, RunState, Schedule, ScheduleChange, ScheduleCount, ScheduleRow,
     SpanRow, WantedReport, pages_of, report_run, runs_of, schedule_counts, schedules, wanted_runs,

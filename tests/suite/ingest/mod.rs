@@ -7,6 +7,7 @@ mod large;
 mod mappings;
 mod nasty;
 mod repeated;
+mod unreadable;
 mod xdmod;
 
 /// A number that makes a run longer or repeats it.

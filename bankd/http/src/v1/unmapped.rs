@@ -141,7 +141,7 @@ struct Sums {
 impl Sums {
     fn add(&mut self, row: &Waiting) {
         self.records = self.records.saturating_add(1);
-        let used = i128::from(row.millis).saturating_mul(row.wall_us.into());
+        let used = row.core_us.saturating_mul(1000);
         self.millis_us = self.millis_us.saturating_add(used);
         let sum = if row.is_unbilled {
             &mut self.unbilled

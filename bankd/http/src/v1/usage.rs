@@ -14,7 +14,7 @@ use bank_core::policy::{Ended, Equivalents, Figures, Share};
 use bank_core::refusal::Refusal;
 use bank_core::time::Seconds;
 use bank_core::usage::Usage;
-use bank_core::usage::kept::{HOSTS, kept};
+use bank_core::usage::kept::{HOSTS, PROCESSORS, kept};
 use bankd_intake::namespace;
 use bankd_ledger::access::right::Right;
 use bankd_ledger::writer::Decided;
@@ -188,7 +188,7 @@ fn report(new: NewUsage, call: &Call) -> Result<UsageReport, Refusal> {
     facts.user.clone_from(&user);
     Ok(UsageReport {
         host: new.host.as_deref().and_then(host::first),
-        more: more(&new),
+        more: more(&new, facts.usage.processors),
         source: new.source,
         figures,
         named,
@@ -229,9 +229,13 @@ fn facts(new: &NewUsage) -> Result<Facts, Refusal> {
 }
 
 /// Values that are stored for reports and exports.
-fn more(new: &NewUsage) -> Option<String> {
+fn more(new: &NewUsage, processors: Option<Decimal>) -> Option<String> {
+    // The column of processors has thousandths.
+    let exact = processors.filter(|processors| processors.billionths() % 1_000_000 != 0);
+    let exact = exact.map(|processors| processors.to_string());
+    let exact = exact.as_deref().map(|exact| (PROCESSORS, exact));
     let hosts = new.host.as_deref().map(|list| (HOSTS, list));
-    kept(hosts, &new.attributes)
+    kept(exact.into_iter().chain(hosts), &new.attributes)
 }
 
 fn usage(new: &NewUsage) -> Result<Usage, Refusal> {

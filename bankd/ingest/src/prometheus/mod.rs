@@ -226,6 +226,7 @@ impl Prometheus {
             Some(used) => used.value.over(used.wall, places),
             None => None,
         };
+        let cores = seen.of(Kind::Cores);
         let mut job = Job {
             id: name.to_owned(),
             start_us: seen.start.as_microseconds()?,
@@ -235,7 +236,7 @@ impl Prometheus {
             user: who(|names| names.0),
             group: who(|names| names.1),
             name: Some(key.1.clone()).filter(|name| !name.is_empty()),
-            procs: mean(Kind::Cores, PLACES),
+            procs: cores.and_then(|used| used.value.mean_over(used.wall)),
             memory_bytes: mean(Kind::Bytes, 0),
             gpus: mean(Kind::Gpus, PLACES),
             gpu_type: seen.gpu_type.clone(),

@@ -155,10 +155,10 @@ impl<'a> Words<'a> {
         behind.strip_suffix(')').unwrap_or_default()
     }
 
-    /// A count; of `2-4` the first.
-    fn count(&self, key: &str) -> Option<i64> {
+    /// The text of a count; of `2-4` the first.
+    fn count(&self, key: &str) -> &'a str {
         let text = self.get(key);
-        row::integer(text.split('-').next().unwrap_or(text))
+        text.split('-').next().unwrap_or(text)
     }
 
     fn row(&self, [nodes, cpus, name]: [&str; 3], zone: Tz) -> Row<'a> {
@@ -171,8 +171,11 @@ impl<'a> Words<'a> {
         let resources = resources.map(|key| self.get(key));
         let allocated = resources.into_iter().find(|text| !text.is_empty());
         let others = tres::others(allocated.unwrap_or_default());
+        let counts = [cpus, nodes].map(|key| (key, self.count(key)));
+        let unreadable = row::unreadable(&counts, allocated.unwrap_or_default());
         let allocated = Resources::read(allocated.unwrap_or_default());
         let (nodes, cpus) = (self.count(nodes), self.count(cpus));
+        let (nodes, cpus) = (row::integer(nodes), row::integer(cpus));
         let (memory_bytes, _) = row::memory(&allocated, self.get("ReqTRES"), "", cpus, nodes);
         Row {
             id,
@@ -195,6 +198,7 @@ impl<'a> Words<'a> {
             resources: others,
             memory_bytes,
             limit_s: row::limit(self.get("TimeLimit")),
+            unreadable,
             has_nodes: true,
             stated: Stated {
                 uid: self.in_brackets("UserId").into(),

@@ -48,6 +48,7 @@ fn found(job: &Object<'_>) -> Found {
     let resources = Resources::of(job);
     let (end, start) = (at("end"), at("start"));
     let row = Row {
+        unreadable: resources.unreadable,
         id: id(job).into(),
         user: text("user"),
         account: text("account"),
@@ -147,6 +148,8 @@ struct Resources {
     memory_bytes: Option<Number>,
     /// The others as a list of `name=count`.
     others: String,
+    /// A count that is no whole number of its range.
+    unreadable: Option<String>,
 }
 
 impl Resources {
@@ -159,8 +162,18 @@ impl Resources {
             };
             let kind = one.text("type").unwrap_or_default();
             let name = one.text("name").unwrap_or_default();
-            let count = number(&one, "count").filter(|count| !count.is_negative());
-            let count = count.and_then(|count| i64::try_from(count.as_whole()?).ok());
+            let stated = number(&one, "count").filter(|count| !count.is_negative());
+            let count = stated.and_then(|count| i64::try_from(count.as_whole()?).ok());
+            let is_counted = matches!(kind.as_str(), "cpu" | "node")
+                || (kind == "gres" && name.split(':').next() == Some("gpu"));
+            let text = one
+                .text("count")
+                .filter(|text| Number::parse(text).is_none());
+            let beyond = stated.filter(|_| count.is_none());
+            let bad = text.or_else(|| beyond.map(|stated| stated.to_string()));
+            if let Some(bad) = bad.filter(|_| is_counted) {
+                found.unreadable = Some(format!("tres {kind}: {bad:?} is no count"));
+            }
             match (kind.as_str(), name.as_str()) {
                 ("cpu", _) => found.cpus = count,
                 ("node", _) => found.nodes = count,

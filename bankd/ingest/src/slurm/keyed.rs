@@ -38,7 +38,9 @@ fn found(text: &str, zone: Tz) -> Found {
     let (nodes, cpus) = (row::integer(get("NNodes")), row::integer(get("NCPUS")));
     let (memory_bytes, decoded) =
         row::memory(&allocated, get("ReqTRES"), get("ReqMem"), cpus, nodes);
+    let counts = ["NCPUS", "NNodes"].map(|name| (name, get(name)));
     let row = Row {
+        unreadable: row::unreadable(&counts, get("AllocTRES")),
         id: id.into(),
         raw_id: text("JobIDRaw"),
         is_disputed: allocated.disputes(cpus, nodes),

@@ -106,6 +106,8 @@ pub(super) struct Row<'t> {
     pub(super) elapsed: Option<Number>,
     pub(super) cpu: Option<Number>,
     pub(super) limit_s: Option<i64>,
+    /// A count of processors, nodes or GPUs that is there and cannot be read.
+    pub(super) unreadable: Option<String>,
     /// Whether the rendering has a column for it.
     pub(super) has_nodes: bool,
     /// Further values of the job.
@@ -176,6 +178,9 @@ impl Row<'_> {
         state: State,
     ) -> Result<Vec<Job>, String> {
         let mut ids = expand(&self.id)?;
+        if let Some(unreadable) = &self.unreadable {
+            return Err(unreadable.clone());
+        }
         let beyond = || "a figure beyond the supported range".to_owned();
         // Without a run time to go by, an end before the start is no use.
         let times = span_of(Some(start), Some(end), self.elapsed).unwrap_or(Span::empty(start.us));
@@ -282,6 +287,14 @@ pub(super) fn limit(text: &str) -> Option<i64> {
 /// A whole number of at most 18 digits.
 pub(super) fn integer(text: &str) -> Option<i64> {
     i64::try_from(count(text)?.as_whole()?).ok()
+}
+
+/// The first of these counts that is there and is no number, with its name. `TRES` is a list of resources.
+pub(super) fn unreadable(counts: &[(&str, &str)], resources: &str) -> Option<String> {
+    let is_bad = |(_, text): &&(&str, &str)| integer(text).is_none() && known(text).is_some();
+    let bad = counts.iter().find(is_bad).copied();
+    let (name, text) = bad.or_else(|| tres::unreadable(resources))?;
+    Some(format!("{name}: {text:?} is no count"))
 }
 
 /// Memory: of the allocated resources, else of the requested ones, else from `ReqMem`

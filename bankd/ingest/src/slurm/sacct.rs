@@ -400,7 +400,13 @@ impl<'t> Fields<'_, 't> {
             nodes,
         );
         let used = self.stated(Column::TotalCpu);
+        let counts = [
+            ("NCPUS", self.text(Column::NCpus)),
+            ("AllocCPUS", self.text(Column::AllocCpus)),
+            ("NNodes", self.text(Column::NNodes)),
+        ];
         Row {
+            unreadable: row::unreadable(&counts, self.text(Column::AllocTres)),
             id: text(Column::JobId),
             raw_id: text(Column::JobIdRaw),
             is_disputed: allocated.disputes(cpus, nodes),

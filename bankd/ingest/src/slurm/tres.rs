@@ -143,8 +143,17 @@ fn megabytes(text: &str) -> Option<Number> {
 
 /// A count, perhaps with a suffix of 1024s; an invalid or negative one is zero.
 fn number(text: &str) -> i64 {
-    let count = text.parse().ok().or_else(|| suffixed(text));
-    count.unwrap_or(0).max(0)
+    stated(text).unwrap_or(0).max(0)
+}
+
+fn stated(text: &str) -> Option<i64> {
+    text.parse().ok().or_else(|| suffixed(text))
+}
+
+/// The first count of GPUs that is no number.
+pub(super) fn unreadable(text: &str) -> Option<(&str, &str)> {
+    let is_gpus = |name: &str| name == "gres/gpu" || name.starts_with("gres/gpu:");
+    pairs(text).find(|(name, value)| is_gpus(name) && stated(value).is_none())
 }
 
 fn suffixed(text: &str) -> Option<i64> {

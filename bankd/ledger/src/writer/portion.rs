@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::oneshot;
 
 /// A finished use with where it came from.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
     /// The use.
     pub report: Arc<UsageReport>,
@@ -103,9 +103,9 @@ pub struct Landed {
     pub outcomes: BTreeMap<String, u64>,
     /// The number of rows that went into the quarantine.
     pub quarantined: u64,
-    /// Items that must come in portions of separate commands, by their places in the portion. If there are
-    /// any, the marks wait for the last of them.
-    pub alone: Vec<usize>,
+    /// Items that must come in portions of separate commands. If there are any, the marks wait for the last of
+    /// them.
+    pub alone: Vec<Item>,
     /// The block that the lines are in.
     pub block: Option<i64>,
 }

@@ -7,6 +7,7 @@ mod discipline;
 mod kept;
 mod opening;
 mod portion;
+mod samples;
 mod whole;
 
 use super::full::{self, Full};

@@ -7,6 +7,7 @@
 //! is exported exactly once in each state.
 
 use super::super::{Error, KeptRecord, records_after};
+use bank_core_figures::sizes;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 /// How far an export is.
@@ -100,6 +101,18 @@ pub struct Used {
     pub pi: String,
     /// Further data of its source, and the stored attributes: see [`bank_core::usage::kept`].
     pub more: Option<String>,
+}
+
+impl Used {
+    /// Processors in millionths, cut; none if its source has no number of them.
+    pub fn processors(&self) -> Option<i128> {
+        sizes::processors(self.millis, self.more.as_deref().unwrap_or_default())
+    }
+
+    /// Processors × wall time, in microseconds.
+    pub fn processor_time(&self, wall: i64) -> i128 {
+        sizes::processor_time(self.millis, self.more.as_deref().unwrap_or_default(), wall)
+    }
 }
 
 /// Totals of an amended job.

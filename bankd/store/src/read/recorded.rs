@@ -8,6 +8,7 @@ use bank_core::amount::Amount;
 use bank_core::decimal::Decimal;
 use bank_core::model::ObjectType;
 use bank_core::time::Timestamp;
+use bank_core_figures::sizes::processors;
 use rusqlite::{Connection, Row};
 
 /// A finished use, as far as people see it. A text is empty if it is unknown.
@@ -101,8 +102,7 @@ fn name_of(connection: &Connection, source: i64) -> Result<String, Error> {
 /// All but the name of the source.
 fn read(row: &Row<'_>, finished: &Finished<'_>) -> Result<RecordedRow, Error> {
     let (start, end) = finished.window();
-    let thousandths =
-        |number: i64| Decimal::from_billionths(i128::from(number).saturating_mul(1_000_000));
+    let millionths = |number: i128| Decimal::from_billionths(number.saturating_mul(1000));
     let kind: String = row.get(6)?;
     Ok(RecordedRow {
         id: row.get(ID)?,
@@ -122,7 +122,7 @@ fn read(row: &Row<'_>, finished: &Finished<'_>) -> Result<RecordedRow, Error> {
         start,
         end,
         wall: Decimal::from_billionths(i128::from(finished.wall()).saturating_mul(1_000)),
-        processors: finished.millis.map(thousandths),
+        processors: processors(finished.millis, finished.more).map(millionths),
         nodes: row.get(18)?,
         gpus: finished.gpus,
         amount: row.get::<_, Option<i64>>(29)?.map(Amount),

@@ -5,6 +5,7 @@ use bank_core::amount::Amount;
 use bank_core::command::Identity;
 use bank_core::ids::AccountId;
 use bank_core::time::Timestamp;
+use bank_core_figures::sizes::processor_time;
 use rusqlite::{Connection, Row};
 
 /// A finished use whose names matched no project on arrival.
@@ -30,10 +31,8 @@ pub struct Waiting {
     pub queue: String,
     /// Quality of service.
     pub qos: String,
-    /// Thousandths of processors.
-    pub millis: i64,
-    /// Microseconds that it ran; where the source states none, from its start to its end.
-    pub wall_us: i64,
+    /// Processors × the time that it ran, in microseconds; where the source states none, from its start to its end.
+    pub core_us: i128,
     /// Its amount.
     pub amount: Amount,
     /// The part of it on `#unbilled`.
@@ -46,7 +45,7 @@ pub struct Waiting {
 pub fn page(connection: &Connection, behind: i64, most: usize) -> Result<Vec<Waiting>, Error> {
     let sql = "SELECT u.id, s.name, u.object_id, u.start_at, s.format, u.end_at, u.machine,
             u.account, u.login, u.group_name, u.queue, u.qos, u.millis, u.wall_us, u.amount,
-            i.account, coalesce(i.billed, 0)
+            i.account, coalesce(i.billed, 0), coalesce(u.more, '')
         FROM unmapped m JOIN usage_identity u ON u.id = m.identity
             JOIN source s ON s.id = u.source LEFT JOIN instance i ON i.id = u.instance
         WHERE m.identity > ?1 ORDER BY m.identity LIMIT ?2";
@@ -62,6 +61,8 @@ pub fn page(connection: &Connection, behind: i64, most: usize) -> Result<Vec<Wai
 fn read(r: &Row<'_>) -> Result<Waiting, Error> {
     let (start, end): (i64, Option<i64>) = (r.get(3)?, r.get(5)?);
     let between = end.map_or(0, |end| end.saturating_sub(start).max(0));
+    let (millis, wall): (Option<i64>, Option<i64>) = (r.get(12)?, r.get(13)?);
+    let (wall, more) = (wall.unwrap_or(between), r.get::<_, String>(17)?);
     let account: Option<i64> = r.get(15)?;
     let suspense = bank_core::book::suspense_account().id;
     Ok(Waiting {
@@ -81,8 +82,7 @@ fn read(r: &Row<'_>) -> Result<Waiting, Error> {
         group: r.get(9)?,
         queue: r.get(10)?,
         qos: r.get(11)?,
-        millis: r.get::<_, Option<i64>>(12)?.unwrap_or(1000),
-        wall_us: r.get::<_, Option<i64>>(13)?.unwrap_or(between),
+        core_us: processor_time(Some(millis.unwrap_or(1000)), &more, wall),
         amount: Amount(r.get::<_, Option<i64>>(14)?.unwrap_or(0)),
         is_unbilled: r.get::<_, i64>(16)? != 0,
         paid_by: account.map(AccountId).filter(|id| *id != suspense),

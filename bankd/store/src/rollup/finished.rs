@@ -8,7 +8,7 @@ use super::worth::Worth;
 use bank_core::effects::{Became, UseRow};
 use bank_core::time::Timestamp;
 use bank_core_figures::rollup::{Measure, Presence, Sums, Use};
-use bank_core_figures::sizes::Sizes;
+use bank_core_figures::sizes::{Sizes, processor_time};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row};
 use std::collections::HashMap;
@@ -181,7 +181,7 @@ impl<'a> Finished<'a> {
             let product = i128::from(size.unwrap_or(0).max(0)).saturating_mul(wall);
             product.checked_div(unit).unwrap_or(0)
         };
-        let core = times(self.millis, 1000);
+        let core = processor_time(self.millis, self.more, self.wall());
         let totals = Sums::default()
             .with(Measure::Core, core)
             .with(Measure::Gpu, times(self.gpus, 1))

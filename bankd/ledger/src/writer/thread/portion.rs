@@ -5,8 +5,8 @@ use super::Thread;
 use crate::hooks;
 use crate::writer::{Item, Landed, Others, Portion};
 use bank_api::reason::bounded;
-use bank_core::command::{Chunk, Command, UsageReport};
-use bank_core::effects::{Billing, Fate, Outcome, Used};
+use bank_core::command::{Chunk, Command, Reports, UsageReport};
+use bank_core::effects::{Became, Billing, Fate, Outcome, Used};
 use bank_core::ledger;
 use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
@@ -26,20 +26,28 @@ impl Thread {
             landed: Landed::default(),
             refused: Vec::new(),
         };
+        let cut = self.cut(portion)?;
+        let (items, reports) = match &cut {
+            Some(cut) => (&cut.items, &cut.reports),
+            None => (&portion.items, &portion.reports),
+        };
+        for _ in 0..cut.as_ref().map_or(0, |cut| cut.known) {
+            taking.count(Became::Duplicate.word());
+        }
         if portion.alone {
             taking.landed.block = portion.block;
-            for item in &portion.items {
+            for item in items {
                 self.alone(&mut taking, item)?;
             }
-        } else if !portion.items.is_empty() {
-            self.together(&mut taking)?;
+        } else if !items.is_empty() {
+            self.together(&mut taking, items, reports)?;
             let left = &mut taking.landed.alone;
             let left = if portion.others == Others::None {
                 std::mem::take(left)
             } else {
                 Vec::new()
             };
-            for item in left.iter().filter_map(|place| portion.items.get(*place)) {
+            for item in &left {
                 self.alone(&mut taking, item)?;
             }
         }
@@ -83,22 +91,25 @@ impl Thread {
     }
 
     /// All items as one command.
-    fn together(&mut self, taking: &mut Taking<'_>) -> Result<(), store::Error> {
+    fn together(
+        &mut self,
+        taking: &mut Taking<'_>,
+        items: &[Item],
+        reports: &Reports,
+    ) -> Result<(), store::Error> {
         let portion = taking.portion;
         self.stamp_portion(portion, taking.now);
         let block = match &portion.raw {
             Some(_) if !portion.dry_run => Some(self.store.begin_block()?),
             _ => None,
         };
-        let items = &portion.items;
-        let lines = items
-            .last()
-            .map_or(0, |item| u64::from(item.place).saturating_add(1));
+        let lines = portion.items.last();
+        let lines = lines.map_or(0, |item| u64::from(item.place).saturating_add(1));
         let command = Command::Import(Box::new(Chunk {
             source: portion.seen.name.clone(),
             digest: portion.digest.clone(),
             lines,
-            reports: portion.reports.clone(),
+            reports: reports.clone(),
             digests: items.iter().map(|item| item.digest).collect(),
             places: items.iter().map(|item| item.place).collect(),
         }));
@@ -116,10 +127,10 @@ impl Thread {
                 return Ok(());
             }
         };
-        for (n, (item, fate)) in items.iter().zip(&imported.fates).enumerate() {
+        for (item, fate) in items.iter().zip(&imported.fates) {
             match fate {
                 Fate::Took(became) => taking.count(became.word()),
-                Fate::Alone => taking.landed.alone.push(n),
+                Fate::Alone => taking.landed.alone.push(item.clone()),
                 Fate::Refused(refusal) => taking.refuse(item, refusal),
             }
         }
