@@ -165,7 +165,10 @@ fn whole(context: &Context, kind: &Kind, rows: &[Record]) -> Kind {
     let has_other = context.form.is_table() && rows.iter().flat_map(Map::keys).any(is_other);
     let answer = has_other.then(|| context.all(&["kinds"], &()));
     // The records are here: without the kinds, the fields are shown as text.
-    let kinds: Vec<Record> = answer.and_then(Result::ok).map(|list| list.items).unwrap_or_default();
+    let kinds: Vec<Record> = answer
+        .and_then(Result::ok)
+        .map(|list| list.items)
+        .unwrap_or_default();
     let declared = kinds.iter().filter_map(site::kind_of);
     let mut same = declared.filter(|own| own.word == kind.word);
     same.next().unwrap_or_else(|| kind.clone())

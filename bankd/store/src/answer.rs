@@ -21,12 +21,20 @@ impl Media {
         }
     }
 
-    /// From the value of the `Content-Type` field; text for any other type.
-    pub fn parse(content_type: &str) -> Media {
+    /// The word that is stored with an answer; short, because every command stores one.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Media::Json => "j",
+            Media::Problem => "p",
+            Media::Text => "t",
+        }
+    }
+
+    /// From the stored word, or from the value of the `Content-Type` field, which earlier versions stored.
+    pub(crate) fn parse(stored: &str) -> Option<Media> {
         let all = [Media::Json, Media::Problem, Media::Text];
         all.into_iter()
-            .find(|m| m.content_type() == content_type)
-            .unwrap_or(Media::Text)
+            .find(|m| m.word() == stored || m.content_type() == stored)
     }
 }
 

@@ -16,6 +16,10 @@ use bank_core::time::Timestamp;
 use rusqlite::{Connection, params};
 use std::sync::Arc;
 
+/// The column `prev_hash`: the hash of the row before, which need not be stored twice. Transactions of earlier versions
+/// have a copy of it.
+const NO_PREVIOUS: &[u8] = &[];
+
 /// Writes the effects of a command.
 pub(super) fn append(store: &mut SqliteStore, effects: &Effects) -> Result<(), Error> {
     let before = store.next;
@@ -133,7 +137,7 @@ fn write_transaction(
             tx.reverses.map(|t| t.0),
             tx.corrects.map(|t| t.0),
             tx.reason,
-            store.last_hash,
+            NO_PREVIOUS,
             hash.as_slice(),
         ])?;
     for (n, entry) in (0_i64..).zip(&tx.entries) {

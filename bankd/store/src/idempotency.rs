@@ -1,7 +1,7 @@
 //! Answers kept beside their commands, in the same transaction (http-auth.md 3).
 
 use super::sqlite::SqliteStore;
-use super::{Error, seal};
+use super::{Error, codec, seal};
 use crate::answer::{Answer, Media};
 use bank_core::time::{Seconds, Timestamp};
 use rusqlite::types::ToSql;
@@ -9,6 +9,9 @@ use rusqlite::{Connection, params, params_from_iter};
 
 /// How long an answer is kept that is no charge's (decisions.md 22).
 const KEPT: Seconds = Seconds(7 * 86_400);
+
+/// Bytes of a fingerprint that are stored: enough that no two requests of a key have the same ones.
+const FINGERPRINT_BYTES: usize = 16;
 
 /// Expired rows that one go removes.
 pub const PRUNE_MAX: usize = 500;
@@ -51,10 +54,15 @@ pub fn known(
     if !nonce.is_empty() && stored.nonce == nonce {
         return Ok(Known::Replay);
     }
-    if stored.fingerprint != fingerprint {
+    if !is_same(&stored.fingerprint, fingerprint) {
         return Ok(Known::Reused);
     }
     Ok(Known::Answered(stored.answer))
+}
+
+/// Whether a stored fingerprint is that of a request. Earlier versions stored all of its bytes.
+fn is_same(stored: &[u8], fingerprint: &[u8]) -> bool {
+    stored.len() >= FINGERPRINT_BYTES.min(fingerprint.len()) && fingerprint.starts_with(stored)
 }
 
 fn stored_answer(
@@ -69,13 +77,13 @@ fn stored_answer(
     let Some(row) = rows.next()? else {
         return Ok(None);
     };
-    let media: String = row.get(3)?;
+    let media = codec::word("idempotency.media", codec::text(row, 3)?, Media::parse)?;
     Ok(Some(StoredAnswer {
         fingerprint: row.get(0)?,
         nonce: row.get(1)?,
         answer: Answer {
             status: row.get(2)?,
-            media: Media::parse(&media),
+            media,
             body: row.get(4)?,
         },
     }))
@@ -107,13 +115,14 @@ impl SqliteStore {
     ) -> Result<(), Error> {
         let until = (!for_ever).then(|| now.plus(KEPT).0);
         let answer = &stored.answer;
+        let fingerprint = stored.fingerprint.get(..FINGERPRINT_BYTES);
         let row = params![
             client,
             key,
-            stored.fingerprint,
+            fingerprint.unwrap_or(&stored.fingerprint),
             stored.nonce,
             answer.status,
-            answer.media.content_type(),
+            answer.media.word(),
             answer.body,
             until,
         ];
@@ -254,6 +263,30 @@ mod tests {
         assert_eq!(store.prune_answers(later).unwrap(), 10);
         for key in ["y", "a", "zz"] {
             assert!(is_new(&mut store, "moab", key), "{key}");
+        }
+    }
+
+    /// A row has half of the fingerprint and a letter for the media type. Rows of earlier versions have all of both.
+    #[test]
+    fn answers_of_earlier_versions_are_given_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = create(&folder.path().join("bank.db"));
+        keep(&mut store, "moab", "k");
+        let row = "SELECT length(fingerprint) || media FROM idempotency";
+        let row: String = store.connection.query_row(row, [], |r| r.get(0)).unwrap();
+        assert_eq!(row, "16t");
+        let before = "UPDATE idempotency SET fingerprint = ?1, media = 'text/plain; charset=utf-8'";
+        for written in [None, Some([7_u8; 32])] {
+            if let Some(fingerprint) = written {
+                store.connection.execute(before, [fingerprint]).unwrap();
+            }
+            let found = store.known("moab", "k", &[7; 32], "").unwrap();
+            let answer = stored("").answer;
+            assert!(matches!(found, Known::Answered(found) if found == answer));
+            let mut other = [7; 32];
+            other[15] = 8;
+            let found = store.known("moab", "k", &other, "").unwrap();
+            assert!(matches!(found, Known::Reused));
         }
     }
 

@@ -1,5 +1,5 @@
 //! Writes the write-ahead log back into the database beside the writer, so that no command waits while many pages are
-//! written and flushed.
+//! written and flushed. On a processor that both share, the thread gives way ([`background`]).
 //!
 //! `SQLite` checkpoints in the commit that finds the log long: the commands of that commit wait for thousands of pages.
 //! Here, a thread with a connection of its own writes them while the writer goes on. What the writer has added meanwhile
@@ -7,6 +7,7 @@
 //! checkpoints (<https://sqlite.org/c3ref/wal_checkpoint_v2.html>): they block no reader and no writer, and a crash at
 //! any point loses nothing, because the log stays valid until it begins again.
 
+use super::background;
 use rusqlite::{Connection, hooks::Wal};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -51,9 +52,7 @@ impl WriteBack {
             Arc::clone(&state),
             PathBuf::from(writer.path().unwrap_or("")),
         );
-        let thread = std::thread::Builder::new()
-            .name("write-back".to_owned())
-            .spawn(move || run(&path, &messages, &own))
+        let thread = background::spawn("write-back", move || run(&path, &messages, &own))
             .inspect_err(|error| tracing::warn!(%error, "commits write the write-ahead log back"))
             .ok();
         let mut turns = Turns {

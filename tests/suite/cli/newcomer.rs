@@ -37,7 +37,11 @@ fn an_unknown_name_in_a_filter_is_an_error() {
             // A name of jobs only: the user is removed.
             ("user add kim", 0, ""),
             ("project members add chemistry kim", 0, ""),
-            ("charge j1 -A chemistry -u kim -m colony --procs 1 --duration 60", 0, ""),
+            (
+                "charge j1 -A chemistry -u kim -m colony --procs 1 --duration 60",
+                0,
+                "",
+            ),
             ("project members rm chemistry kim --yes", 0, ""),
             ("user rm kim --yes", 0, ""),
             ("jobs -u kim", 0, "j1"),
@@ -54,12 +58,20 @@ fn negative_numbers_are_values() {
     check(
         &bank,
         &[
-            ("limit set amy --per-day -5", 1, "the amount must be above zero"),
+            (
+                "limit set amy --per-day -5",
+                1,
+                "the amount must be above zero",
+            ),
             ("undo -1", 4, "no transaction \"-1\""),
             ("usage --top -1", 2, "-1 is not in 1..=10000"),
             ("rate test Processors=1 --wall -1", 1, "duration"),
             ("lien show -3", 4, "no lien \"-3\""),
-            ("adjust chemistry 0 --note x", 1, "an adjustment must not be 0"),
+            (
+                "adjust chemistry 0 --note x",
+                1,
+                "an adjustment must not be 0",
+            ),
             ("adjust chemistry -1 --note x", 0, ""),
         ],
     );
@@ -72,7 +84,11 @@ fn a_time_of_the_site_is_shown_in_the_zone_of_the_caller() {
         &bank,
         &[
             ("kind add project --field ends:time", 0, ""),
-            ("project set chemistry --ends 2027-12-31", 0, "ends 2027-12-31"),
+            (
+                "project set chemistry --ends 2027-12-31",
+                0,
+                "ends 2027-12-31",
+            ),
             ("project show chemistry", 0, "2027-12-31"),
             ("project ls", 0, "2027-12-31"),
             ("project tree", 0, "2027-12-31"),
@@ -90,7 +106,11 @@ fn the_first_rate_is_in_the_list_of_earlier_times() {
         &bank,
         &[
             ("rate ls --at 2020-01-01", 0, "Processors"),
-            ("rate ls --at 2020-01-01 --recorded", 0, "no rates were recorded by then"),
+            (
+                "rate ls --at 2020-01-01 --recorded",
+                0,
+                "no rates were recorded by then",
+            ),
             ("rate set VBR Processors 3", 0, ""),
             // The bank still had the rate of 1 an hour ago.
             ("rate ls --at -1h --csv", 0, "1,VBR,Processors,,1,"),

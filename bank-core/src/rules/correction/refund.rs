@@ -157,9 +157,9 @@ impl<'a> Giving<'a> {
         let gone = || Refusal::not_found("allocation", &paid.0.to_string());
         let allocation = *self.postings.allocation(paid).ok_or_else(gone)?;
         let account = ctx.directory.account(allocation.account);
-        let account = account
-            .filter(|a| !a.deleted)
-            .ok_or_else(|| Refusal::not_found("account", &allocation.account.0.to_string()))?;
+        let name = account.map_or_else(String::new, |a| a.name.clone());
+        let account = account.filter(|a| !a.deleted);
+        let account = account.ok_or_else(|| Refusal::not_found("account", &name))?;
         if allocation.phase != Phase::Expired {
             return self.post(rest, paid, share);
         }

@@ -169,7 +169,10 @@ impl Work {
     /// # Errors
     /// 404 for the first other name; if the store cannot be read.
     pub(super) async fn check(&self, call: &Call) -> Result<(), Failure> {
-        let kinds = [(self.user.as_deref(), None), (None, self.machine.as_deref())];
+        let kinds = [
+            (self.user.as_deref(), None),
+            (None, self.machine.as_deref()),
+        ];
         for (user, machine) in kinds {
             let names = Names {
                 user,

@@ -202,7 +202,10 @@ fn allocation(
 /// A lien that is open at the opening, and began at it if the old bank has no start.
 fn lien(own: OpeningLien, at: Timestamp, bank: &Bank) -> Result<Reserve, Refusal> {
     let start = own.start.as_deref().map(|text| read_time(text, "start"));
-    let (start, end) = (start.transpose()?.unwrap_or(at), read_time(&own.end, "end")?);
+    let (start, end) = (
+        start.transpose()?.unwrap_or(at),
+        read_time(&own.end, "end")?,
+    );
     let some = |text: String| Some(text).filter(|text| !text.is_empty());
     let facts = Facts {
         project: own.project.clone(),
