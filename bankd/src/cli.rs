@@ -249,10 +249,7 @@ fn execute(command: &Commands) -> Result<u8, Failure> {
             let all_taken = replay::run(&dir, settings(&dir)?, &choices)?;
             Ok(if all_taken { exit::DONE } else { exit::REFUSED })
         }
-        Commands::Demo(args) => {
-            demo::run(args)?;
-            Ok(exit::DONE)
-        }
+        Commands::Demo(args) => Ok(demo::run(args)?),
         Commands::Import(args) => read_usage(args),
         Commands::Config { command } => about_settings(command),
     }

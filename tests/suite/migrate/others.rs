@@ -110,6 +110,34 @@ fn limits_of_slurm_move_in() {
     bank.verify();
 }
 
+/// A reservation that is open at the opening did not begin after it. A repeat at a later time changes nothing.
+#[test]
+fn a_lien_without_a_start_begins_at_the_opening() {
+    let mut bank = new_bank();
+    let files = [
+        ("users.csv", "name\namy\n"),
+        ("machines.csv", "name\ncolony\n"),
+        ("projects.csv", "name,machines\nchem,colony\n"),
+        ("members.csv", "project,user\nchem,amy\n"),
+        ("accounts.csv", "name,projects,users\nchem,chem,MEMBERS\n"),
+        ("allocations.csv", "account,amount\nchem,100000\n"),
+        (
+            "liens.csv",
+            "job,project,machine,amount,end,user,processors\nL1,chem,colony,10000,2030-01-01,amy,1\n",
+        ),
+    ];
+    let set = folder(&bank, "set", &files);
+    let words = ["migrate", "csv", &set, "--source", "old", "--yes"];
+    moved(&bank.bank(&words));
+    let listed = bank.bank_ok(&["lien", "ls", "--csv"]);
+    let line = "1,L1,colony,chem,amy,10000.000,chem,2026-11-24T01:00:00Z,2030-01-01T00:00:00Z";
+    assert!(listed.contains(line), "{listed}");
+    bank.set_clock(NOW + 3600);
+    moved(&bank.bank(&words));
+    assert_eq!(bank.bank_ok(&["lien", "ls", "--csv"]), listed);
+    bank.verify();
+}
+
 #[test]
 fn the_plain_set_moves_in_at_its_opening() {
     let mut bank = new_bank();
