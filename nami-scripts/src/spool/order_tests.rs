@@ -5,7 +5,7 @@ use super::*;
 use crate::outcome::{Condition, Outcome};
 
 /// Files that cannot be read, each in the place of a document of the object `x`.
-fn spoil(folder: &Path, kind: &str) -> std::io::Result<()> {
+fn spoil(folder: &Path, kind: &str) -> Result<()> {
     let path = folder.join(name_of(&entry(kind, "x"), 7));
     match kind {
         "folder" => std::fs::create_dir(path),
@@ -125,11 +125,11 @@ fn a_drain_without_time_goes_on_behind_its_last_document() {
     let spool = &bench.spool;
     fill(spool, 4);
     let denied = Outcome::new(Condition::Denied, "not allowed");
+    let soon = Deadline::after(Duration::from_millis(500));
     let slow = |_: &Entry| {
-        Deadline::after(Duration::from_millis(80)).pause(Duration::from_millis(80));
+        soon.pause(Duration::from_mins(1));
         denied.clone()
     };
-    let soon = Deadline::after(Duration::from_millis(100));
     let report = drain(spool, soon, slow).unwrap();
     assert_eq!((report.left, report.outage.clone()), (4, None));
     assert_eq!(
