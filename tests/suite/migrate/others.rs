@@ -224,3 +224,21 @@ fn the_plain_set_moves_in_at_its_opening() {
     );
     bank.verify();
 }
+
+#[test]
+fn limits_of_other_resources_of_slurm_are_listed() {
+    let bank = new_bank();
+    let dump = "Cluster - 'colony'\nParent - 'root'\n\
+        Account - 'chem':GrpTRESMins=cpu=1000,gres/gpu=5,mem=-1:GrpTRES=cpu=64\n\
+        Account - 'bio':GrpTRESMins=cpu=7\n";
+    let files = folder(&bank, "slurm-more", &[("dump.cfg", dump)]);
+    let dump = format!("{files}/dump.cfg");
+    let plan = bank.bank_ok(&["migrate", "slurm", &dump, "--dry-run"]);
+    assert!(plan.contains("gres/gpu=5 of account chem"), "{plan}");
+    assert!(plan.contains("cpu=64 of account chem"), "{plan}");
+    assert!(!plan.contains("mem=-1"), "{plan}");
+    let gpu = ["migrate", "slurm", &dump, "--tres", "gres/gpu", "--dry-run"];
+    let plan = bank.bank_ok(&gpu);
+    assert!(plan.contains("cpu=1000"), "{plan}");
+    assert!(plan.contains("cpu=7 of account bio"), "{plan}");
+}
