@@ -25,9 +25,10 @@ impl Ended {
         let mut interrupt = caught(SignalKind::interrupt())?;
         let mut terminate = caught(SignalKind::terminate())?;
         // Under `nohup` a demo outlives its terminal.
-        let mut hangup = match is_hangup_ignored() {
-            true => None,
-            false => Some(caught(SignalKind::hangup())?),
+        let mut hangup = if is_hangup_ignored() {
+            None
+        } else {
+            Some(caught(SignalKind::hangup())?)
         };
         drop(inside);
         std::thread::spawn(move || {
