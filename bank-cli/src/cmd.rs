@@ -74,14 +74,14 @@ use std::{
     io::{self, IsTerminal as _, Read as _, Write as _},
 };
 
-use bank_api::v1::Removed;
+use bank_api::v1::{RemoveQuery, Removed, WriteQuery};
 use serde::{Serialize, de::DeserializeOwned};
 use ureq::http::Method;
 
 use crate::{
     cli::{Command, ProposeArgs, RemoveArgs},
     client::{self, Call},
-    context::{Context, target},
+    context::Context,
     fail::Failure,
     out::{self, Sheet},
 };
@@ -216,13 +216,25 @@ impl Context {
         what: &str,
         remove: &RemoveArgs,
     ) -> Result<T, Failure> {
+        let query = WriteQuery {
+            dry_run: remove.write.dry_run,
+        };
+        self.remove_by(segments, &query, what, remove)
+    }
+
+    /// The same with further parameters.
+    fn remove_by<T: DeserializeOwned>(
+        &self,
+        segments: &[&str],
+        query: &impl Serialize,
+        what: &str,
+        remove: &RemoveArgs,
+    ) -> Result<T, Failure> {
         if !(remove.yes || remove.write.dry_run) {
             confirm(what)?;
         }
-        let call = Call::delete(
-            target(segments, &remove.write),
-            crate::context::key(&remove.write)?,
-        );
+        let target = client::path(segments) + &client::query(query);
+        let call = Call::delete(target, crate::context::key(&remove.write)?);
         Ok(self.client.call(&call)?)
     }
 
@@ -237,16 +249,11 @@ impl Context {
         if !force {
             return self.remove(segments, what, remove);
         }
-        if !(remove.yes || remove.write.dry_run) {
-            confirm(&format!("{what} with its money"))?;
-        }
-        let query = bank_api::v1::RemoveQuery {
+        let query = RemoveQuery {
             dry_run: remove.write.dry_run,
             force,
         };
-        let target = client::path(segments) + &client::query(&query);
-        let call = Call::delete(target, crate::context::key(&remove.write)?);
-        Ok(self.client.call(&call)?)
+        self.remove_by(segments, &query, &format!("{what} with its money"), remove)
     }
 
     /// What is said after a change: the answer itself in JSON, else the sentence and the

@@ -171,7 +171,7 @@ pub(crate) fn key(write: &WriteArgs) -> Result<String, Failure> {
 }
 
 /// Path and query of a change.
-pub(crate) fn target(segments: &[&str], write: &WriteArgs) -> String {
+fn target(segments: &[&str], write: &WriteArgs) -> String {
     client::path(segments)
         + &client::query(&bank_api::v1::WriteQuery {
             dry_run: write.dry_run,

@@ -15,6 +15,7 @@ use crate::{
     client::{self, Call, Client},
     config,
     fail::Failure,
+    out,
 };
 
 /// Runs a tool with the words after its name.
@@ -34,15 +35,18 @@ pub(crate) fn main(tool: &'static Tool, arguments: impl IntoIterator<Item = OsSt
         let mut session = Session::new(&daemon, login, clock, given);
         session.project = settings.project;
         let is_shell = tool.is_shell() && !session.given.has_words();
+        let mut lost = None;
         let exit = if is_shell {
             let input = std::io::stdin();
             let is_terminal = input.is_terminal();
-            bank_cli_gold::interactive(&mut session, input.lock(), is_terminal, flush)
+            bank_cli_gold::interactive(&mut session, input.lock(), is_terminal, |session| {
+                lost = flush(session).err().or(lost.take());
+            })
         } else {
             bank_cli_gold::run(tool, &mut session)
         };
-        flush(&mut session);
-        Ok(exit)
+        flush(&mut session)?;
+        lost.map_or(Ok(exit), Err)
     };
     let code = done().unwrap_or_else(|failure| {
         let _ = writeln!(std::io::stderr(), "{}", line(&failure));
@@ -76,23 +80,28 @@ impl Link for Daemon {
 }
 
 /// Prints the texts that a tool has produced so far.
-fn flush(session: &mut Session<'_>) {
+fn flush(session: &mut Session<'_>) -> Result<(), Failure> {
+    let mut lost = None;
     for piece in std::mem::take(&mut session.pieces) {
-        // A closed reader is not a failure: the change is done.
-        let _ = match piece {
-            Piece::Out(text) => crate::print(&text).map(|_| ()),
-            Piece::Error(text) => std::io::stderr()
-                .write_all(text.as_bytes())
-                .map_err(|error| Failure::internal(error.to_string())),
-        };
+        match piece {
+            Piece::Out(text) => lost = lost.or(crate::print(&text).err()),
+            Piece::Error(text) => {
+                // If standard error is not writable, the exit code reports the error.
+                let _ = std::io::stderr().write_all(text.as_bytes());
+            }
+        }
     }
+    lost.map_or(Ok(()), Err)
 }
 
 /// Prints the answer of the parser of the command line. Returns the exit code.
 fn refused(tool: &Tool, error: &clap::Error) -> u8 {
     let Some(failure) = Failure::of_parser(error) else {
-        // Help goes to standard output. A closed reader is not a failure.
-        let _ = error.print();
+        // Help goes to standard output.
+        if let Err(failure) = out::written(error.print()) {
+            let _ = writeln!(std::io::stderr(), "{}", line(&failure));
+            return exit(&failure);
+        }
         return u8::try_from(error.exit_code()).unwrap_or(exit::USAGE);
     };
     let first = bank_cli_gold::complaint(error).unwrap_or(failure.what);

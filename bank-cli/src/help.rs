@@ -152,6 +152,17 @@ pub(crate) fn command() -> clap::Command {
     with_examples(tree.override_help(overview), "")
 }
 
+/// Negative numbers are values, not options: the rule of the value refuses them.
+fn with_numbers(own: clap::Command) -> clap::Command {
+    own.mut_args(|arg| {
+        if arg.get_action().takes_values() && !arg.is_allow_hyphen_values_set() {
+            arg.allow_negative_numbers(true)
+        } else {
+            arg
+        }
+    })
+}
+
 fn with_examples(tree: clap::Command, path: &str) -> clap::Command {
     let names: Vec<String> = tree
         .get_subcommands()
@@ -170,7 +181,7 @@ pub(crate) fn described(own: clap::Command, path: &str) -> clap::Command {
         None => own,
     };
     with_examples(
-        own.help_template(TEMPLATE).disable_help_subcommand(true),
+        with_numbers(own.help_template(TEMPLATE).disable_help_subcommand(true)),
         &path,
     )
 }

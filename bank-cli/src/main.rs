@@ -27,11 +27,7 @@ mod terminal;
 mod upload;
 mod when;
 
-use std::{
-    cell::RefCell,
-    io::{ErrorKind, Write as _},
-    process::ExitCode,
-};
+use std::{cell::RefCell, io::Write as _, process::ExitCode};
 
 use bank_picture::printable;
 
@@ -52,8 +48,11 @@ fn main() -> ExitCode {
                 out::failure(&failure);
                 return ExitCode::from(failure.exit);
             }
-            // Help and version go to standard output; that nobody reads them is no failure.
-            let _ = error.print();
+            // Help and version go to standard output.
+            if let Err(failure) = out::written(error.print()) {
+                out::failure(&failure);
+                return ExitCode::from(failure.exit);
+            }
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
@@ -148,14 +147,6 @@ fn show(text: &str, quiet: bool) -> Result<(), Failure> {
 /// Writes to standard output. False where nobody reads any more, which is no failure (ux.md 2.2).
 fn print(text: &str) -> Result<bool, Failure> {
     let mut stdout = anstream::stdout();
-    match stdout
-        .write_all(text.as_bytes())
-        .and_then(|()| stdout.flush())
-    {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
-        Err(error) => Err(Failure::internal(format!(
-            "cannot write the output: {error}"
-        ))),
-    }
+    let written = stdout.write_all(text.as_bytes());
+    out::written(written.and_then(|()| stdout.flush()))
 }

@@ -22,7 +22,10 @@ pub(crate) use parts::Parts;
 pub(crate) use tests::every_screen::{assert_fits, filled};
 pub(crate) use width::width;
 
-use std::borrow::Cow;
+use std::{
+    borrow::Cow,
+    io::{self, ErrorKind},
+};
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -36,6 +39,18 @@ use crate::{
     cli::{Color, Format, Global},
     fail::Failure,
 };
+
+/// Whether standard output was written; false where nobody reads any more, which is no failure (ux.md 2.2).
+pub(crate) fn written(result: io::Result<()>) -> Result<bool, Failure> {
+    match result {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => {
+            let what = format!("cannot write the output: {error}");
+            Err(Failure::internal(what))
+        }
+    }
+}
 
 /// A row: field name to value.
 pub(crate) type Row = Map<String, Value>;

@@ -60,7 +60,7 @@ fn fetch(words: &[OsString]) -> Option<Vec<Kind>> {
 }
 
 /// The kind that a record of the kind `kind` declares.
-fn kind_of(json: &Map<String, Json>) -> Option<Kind> {
+pub(crate) fn kind_of(json: &Map<String, Json>) -> Option<Kind> {
     let name = json.get("name")?.as_str()?;
     let mut record = Record::new(site::WORD, Key::Name(name.to_owned()));
     for (field, value) in json {

@@ -25,7 +25,7 @@ use crate::{
 /// Largest piece, in bytes; the daemon may want smaller ones.
 const PIECE_MAX: usize = 1 << 20;
 /// How often a piece is sent that a busy daemon does not take, which waits ten seconds each time.
-const BUSY_TRIES: u32 = 60;
+pub(crate) const BUSY_TRIES: u32 = 60;
 /// The same for the end of an import, behind which its last records are committed.
 const END_TRIES: u32 = 720;
 /// How often a call is made that gets no answer.
@@ -202,27 +202,10 @@ impl Sending<'_> {
         busy_tries: u32,
         make: impl Fn(String) -> Call,
     ) -> Result<T, Failure> {
-        let (mut busy, mut lost) = (0, 0);
-        loop {
-            let key = client::new_key()?;
-            let failure = match self.context.client.call(&make(key)) {
-                Ok(answer) => return Ok(answer),
-                Err(error) => Failure::from(error),
-            };
-            let tries = if failure.is("busy") {
-                busy += 1;
-                busy < busy_tries
-            } else if failure.exit == exit::UNAVAILABLE && failure.problem.is_none() {
-                lost += 1;
-                lost < LOST_TRIES
-            } else {
-                false
-            };
-            if !tries {
-                return Err(failure);
-            }
-            clock::wait(PAUSE);
-        }
+        repeated(busy_tries, || {
+            let call = make(client::new_key()?);
+            Ok(self.context.client.call(&call)?)
+        })
     }
 
     /// Tells the daemon that nothing more comes, if it still listens.
@@ -244,6 +227,33 @@ impl Sending<'_> {
             Some(problem) if problem.hint.is_some() => failure,
             _ => failure.hint(AGAIN),
         }
+    }
+}
+
+/// Makes a call until it is answered, so many times if the daemon is busy.
+pub(crate) fn repeated<T>(
+    busy_tries: u32,
+    mut call: impl FnMut() -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let (mut busy, mut lost) = (0, 0);
+    loop {
+        let failure = match call() {
+            Ok(answer) => return Ok(answer),
+            Err(failure) => failure,
+        };
+        let tries = if failure.is("busy") {
+            busy += 1;
+            busy < busy_tries
+        } else if failure.exit == exit::UNAVAILABLE && failure.problem.is_none() {
+            lost += 1;
+            lost < LOST_TRIES
+        } else {
+            false
+        };
+        if !tries {
+            return Err(failure);
+        }
+        clock::wait(PAUSE);
     }
 }
 

@@ -116,6 +116,9 @@ fn restored_text(data: &DataDir, restored: &Restored) -> String {
     );
     if let Some(aside) = &restored.aside {
         let _ = writeln!(text, "aside    {}: the previous files", aside.display());
+        text.push_str(
+            "records  record files and exports may have later uses, whose record ids new uses get again\n",
+        );
     }
     if !restored.rekeyed.is_empty() {
         let ids = restored.rekeyed.join(", ");

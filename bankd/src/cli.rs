@@ -7,7 +7,6 @@ mod cluster;
 mod proof;
 mod rollup;
 
-use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -151,8 +150,8 @@ pub fn run() -> ExitCode {
             } else {
                 exit::DONE
             };
-            let _ = e.print();
-            return ExitCode::from(code);
+            let is_lost = !say::is_written(e.print()) && code == exit::DONE;
+            return ExitCode::from(if is_lost { exit::INTERNAL } else { code });
         }
     };
     #[cfg(feature = "test-hooks")]
@@ -250,10 +249,7 @@ fn execute(command: &Commands) -> Result<u8, Failure> {
             let all_taken = replay::run(&dir, settings(&dir)?, &choices)?;
             Ok(if all_taken { exit::DONE } else { exit::REFUSED })
         }
-        Commands::Demo(args) => {
-            demo::run(args)?;
-            Ok(exit::DONE)
-        }
+        Commands::Demo(args) => Ok(demo::run(args)?),
         Commands::Import(args) => read_usage(args),
         Commands::Config { command } => about_settings(command),
     }
@@ -282,8 +278,7 @@ fn read_usage(args: &ImportArgs) -> Result<u8, Failure> {
         hint: None,
     });
     let (text, code) = done?;
-    // A closed standard output is not an error.
-    let _ = std::io::stdout().write_all(text.as_bytes());
+    say_all!("{text}");
     Ok(code)
 }
 

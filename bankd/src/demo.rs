@@ -5,13 +5,16 @@
 //! Nothing is simulated: the demo prints the output of the programs.
 
 mod document;
+mod ended;
 mod stage;
 mod web;
 mod year;
 
 use std::path::PathBuf;
 
+use bank_api::exit;
 use document::{Event, Job};
+use ended::Ended;
 use stage::Stage;
 
 /// Arguments of the demo.
@@ -28,27 +31,38 @@ pub struct DemoArgs {
     folder: Option<PathBuf>,
 }
 
-/// Runs the demo that was requested.
+/// Runs the demo that was requested; returns the exit code.
 ///
 /// # Errors
 /// If a program of the demo fails, or the bank cannot be filled or served.
-pub fn run(args: &DemoArgs) -> anyhow::Result<()> {
+pub fn run(args: &DemoArgs) -> anyhow::Result<u8> {
     if args.web {
         return web::run(args.folder.as_deref());
     }
     first_day(args.keep)
 }
 
-/// Plays the first day; with `keep` the daemon keeps running afterwards.
-fn first_day(keep: bool) -> anyhow::Result<()> {
-    let mut stage = Stage::build()?;
-    founding(&mut stage)?;
-    one_job(&mut stage)?;
-    short_of_money(&mut stage)?;
-    reservation(&mut stage)?;
-    outage(&mut stage)?;
-    closing(&mut stage)?;
-    stage.leave(keep)
+/// Plays the first day; with `keep` the daemon keeps running afterwards. A demo that a signal ends leaves nothing behind.
+fn first_day(keep: bool) -> anyhow::Result<u8> {
+    let ended = Ended::watch()?;
+    let mut stage = Stage::build(ended.clone())?;
+    let played = play(&mut stage);
+    if let Some(code) = ended.code() {
+        stage.remove()?;
+        return Ok(code);
+    }
+    played?;
+    stage.leave(keep)?;
+    Ok(exit::DONE)
+}
+
+fn play(stage: &mut Stage) -> anyhow::Result<()> {
+    founding(stage)?;
+    one_job(stage)?;
+    short_of_money(stage)?;
+    reservation(stage)?;
+    outage(stage)?;
+    closing(stage)
 }
 
 /// Projects, users and money.

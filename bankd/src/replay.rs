@@ -6,7 +6,7 @@
 
 mod captured;
 
-use std::io::{Read as _, Write as _};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -130,13 +130,11 @@ impl Play<'_> {
             } else {
                 shown(&played)
             };
-            write_out(&text)?;
+            say_all!("{text}");
         }
         if !json {
             let count = documents.len();
-            write_out(&format!(
-                "{count} documents, {refused} rejected; nothing was written to the bank\n"
-            ))?;
+            say!("{count} documents, {refused} rejected; nothing was written to the bank");
         }
         Ok(refused == 0)
     }
@@ -294,13 +292,6 @@ fn shown(played: &Replayed) -> String {
     // Replace control characters, so that a document cannot control the terminal.
     let clean = |c: char| if c.is_control() && c != '\n' { '?' } else { c };
     text.chars().map(clean).collect()
-}
-
-/// Standard output; a closed pipe ends the replay silently.
-fn write_out(text: &str) -> Result<()> {
-    std::io::stdout()
-        .write_all(text.as_bytes())
-        .context("cannot write the output")
 }
 
 /// A part of a target.

@@ -26,12 +26,20 @@ macro_rules! say_all {
 pub(crate) fn write(text: Arguments<'_>) {
     let mut out = io::stdout().lock();
     let written = out.write_fmt(text).and_then(|()| out.flush());
-    if let Err(error) = written
-        && error.kind() != io::ErrorKind::BrokenPipe
-        && !LOST.swap(true, Ordering::Relaxed)
-    {
-        // If stderr is not writable either, the exit code reports the error.
-        let _ = writeln!(io::stderr(), "bankd: standard output: {error}");
+    is_written(written);
+}
+
+/// Whether output reached its reader, or nobody reads any more. Reports the first other error.
+pub(crate) fn is_written(result: io::Result<()>) -> bool {
+    match result {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            if !LOST.swap(true, Ordering::Relaxed) {
+                // If stderr is not writable either, the exit code reports the error.
+                let _ = writeln!(io::stderr(), "bankd: standard output: {error}");
+            }
+            false
+        }
+        _ => true,
     }
 }
 

@@ -28,16 +28,17 @@ const WAITING: u32 = 4096;
 /// If the directory holds no bank or is served already, if others can read its keys, if a listener cannot be
 /// made, or if the writer thread failed.
 pub fn serve(data: &DataDir, config: Config) -> Result<()> {
-    serve_with(data, config, |_| ())
+    serve_with(data, config, std::future::pending(), |_| ())
 }
 
-/// The same; `ready` is called when the lines are printed.
+/// The same, or until `ended` is done; `ready` is called when the lines are printed.
 ///
 /// # Errors
 /// As [`serve`].
 pub(crate) fn serve_with(
     data: &DataDir,
     config: Config,
+    ended: impl Future<Output = ()>,
     ready: impl FnOnce(&Arc<Services>),
 ) -> Result<()> {
     obs::start_log(&config.log);
@@ -57,7 +58,13 @@ pub(crate) fn serve_with(
         .build()
         .context("cannot start the runtime")?;
     let ended = runtime.block_on(async {
-        let stop = shutdown().context("cannot listen for signals")?;
+        let signal = shutdown().context("cannot listen for signals")?;
+        let stop = async {
+            tokio::select! {
+                () = signal => {}
+                () = ended => {}
+            }
+        };
         let (listeners, lines) = listen(data, &config).await?;
         let ready = |services: &Arc<Services>| {
             say(&lines);

@@ -122,6 +122,7 @@ fn send_input(
         event,
         time_us,
         query: query_of(settings, event),
+        file: settings.file.clone(),
         body,
     };
     let (entry, outcome) = match (input, mistake) {
@@ -251,7 +252,7 @@ fn before(
     let patience = Deadline::after(LOCK_TIME.min(deadline.remaining().unwrap_or_default()));
     loop {
         let report = drain(&spool, deadline, |entry| entry.send(client, deadline))?;
-        let waits = report.left > 0 && spool.holds(&entry.body)?;
+        let waits = (report.left > 0 || report.more) && spool.holds(&entry.body)?;
         if !(report.busy && waits && patience.pause(Duration::from_millis(20))) {
             return Ok(Some((report, waits)));
         }

@@ -29,6 +29,7 @@ impl Site {
             event,
             time_us: 0,
             query,
+            file: String::new(),
             body: BODY.into(),
         }
     }

@@ -19,6 +19,8 @@ mod slurm;
 const DEFAULT_FILE: &str = "/etc/bank/nami.conf";
 /// Largest settings file, in bytes.
 const MAX_FILE: u64 = 64 * 1024;
+/// Longest path of it that is kept with documents.
+const NAME_MAX: usize = 1024;
 /// The spool if the settings name none, or cannot be read.
 pub(crate) const DEFAULT_SPOOL: &str = "/var/spool/bank/nami";
 
@@ -109,6 +111,8 @@ impl Server {
 /// The settings of one call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Settings {
+    /// The path of their file, also of one that cannot be read; empty if it is long, has a blank or is not ASCII.
+    pub(crate) file: String,
     /// In the order of trying; at least one.
     pub(crate) servers: Vec<Server>,
     /// Key id and file with the secret; needed over TCP.
@@ -135,6 +139,7 @@ pub(crate) struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
+            file: String::new(),
             servers: vec![Server::Unix(PathBuf::from("/var/lib/bankd/bankd.sock"))],
             key_id: None,
             key_file: None,
@@ -231,6 +236,10 @@ impl Settings {
                 mistake: Some(format!("{}: {error}", path.display())),
             },
         };
+        let name = path.to_str().unwrap_or_default();
+        if name.len() <= NAME_MAX && name.bytes().all(|byte| byte.is_ascii_graphic()) {
+            name.clone_into(&mut loaded.settings.file);
+        }
         let exits = Condition::MAPPED
             .iter()
             .map(|(_, word)| format!("exit.{word}"));

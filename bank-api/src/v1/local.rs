@@ -21,7 +21,7 @@ pub struct Waiting {
     pub query: Option<String>,
     /// Size of the document in bytes.
     pub bytes: u64,
-    /// Reason of the permanent refusal; `null` in the spool.
+    /// Reason of the permanent refusal, or why the file cannot be read; `null` of others in the spool.
     pub reason: Option<String>,
     /// The document, if a single one is shown; bytes that are not UTF-8 are replaced.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -130,8 +130,9 @@ pub struct OpeningLien {
     /// The held amount: an exact decimal, 0 or more.
     #[cfg_attr(feature = "openapi", schema(pattern = r"^[0-9]+(\.[0-9]+)?$"))]
     pub amount: String,
-    /// When the lien began.
-    pub start: String,
+    /// When the lien began, if the old bank has it; else at the opening.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<String>,
     /// When it ends: later than now.
     pub end: String,
     /// Processors of the job, if the old bank has them.

@@ -41,7 +41,7 @@ pub(crate) fn read(slurm: &Slurm) -> Result<Old, Fault> {
     };
     let per_minute = per_minute.ok_or_else(bad)?;
     let name = slurm.dump.display().to_string();
-    let dump = dump::read(&name, &folder::bytes(&slurm.dump)?)?;
+    let dump = dump::read(&name, &folder::bytes(&slurm.dump)?, &slurm.tres)?;
     let used = match &slurm.usage {
         Some(path) => {
             let name = path.display().to_string();

@@ -6,7 +6,7 @@ mod month;
 mod spool;
 mod state;
 
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, Write};
 
 use bank_api::v1::{List, OnDemandBalances, OnDemandQuery, RecordLine, RecordQuery, Truth};
 
@@ -14,7 +14,7 @@ use crate::{
     cli::{ExportCommand, ExportFile, ExportOnDemand, ExportUr1, OnDemandValue, SpanArgs},
     context::Context,
     fail::Failure,
-    file::{cannot, destination, into_file},
+    file::{destination, into_file},
     out,
 };
 
@@ -48,12 +48,8 @@ pub(super) fn run(context: &Context, command: ExportCommand) -> Result<String, F
     let Some(path) = destination(span.output.as_ref()) else {
         let mut output = io::stdout().lock();
         let written = write(context, query, &mut output)?;
-        return match written.and_then(|_| output.flush()) {
-            // Nobody reads any more, which is no failure (ux.md 2.2).
-            Err(e) if e.kind() == ErrorKind::BrokenPipe => Ok(String::new()),
-            Err(e) => Err(cannot("standard output", &e)),
-            Ok(()) => Ok(String::new()),
-        };
+        out::written(written.and_then(|_| output.flush()))?;
+        return Ok(String::new());
     };
     let count = into_file(path, |output| write(context, query, output))?;
     let noun = if count == 1 { "record" } else { "records" };

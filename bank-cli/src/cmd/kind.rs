@@ -19,7 +19,7 @@ use crate::{
     context::Context,
     fail::Failure,
     out::{self, Column, Sheet, column},
-    when,
+    site, when,
 };
 
 /// Runs a command of a kind.
@@ -39,7 +39,7 @@ pub(super) fn run(context: &Context, command: KindCommand) -> Result<String, Fai
         }
         Action::Ls(then) => list(context, &kind, &then),
         Action::Show(key, then) => {
-            let sheet = |rows: &[Record]| sheet(&kind, rows);
+            let sheet = |rows: &[Record]| sheet(&whole(context, &kind, rows), rows);
             context.show(&one(&kind, &key), &context.past(&then)?, sheet)
         }
         Action::Set(key, given, write) => {
@@ -74,7 +74,7 @@ pub(super) fn run(context: &Context, command: KindCommand) -> Result<String, Fai
 }
 
 fn list(context: &Context, kind: &Kind, then: &AtArgs) -> Result<String, Failure> {
-    let sheet = |rows: &[Record]| sheet(kind, rows);
+    let sheet = |rows: &[Record]| sheet(&whole(context, kind, rows), rows);
     context.list(&path(kind), &context.past(then)?, sheet)
 }
 
@@ -159,6 +159,27 @@ fn flat(record: &Record) -> Record {
     record
 }
 
+/// The kind with the fields that the site added, if a row has one: asked for then, because the command line named none.
+fn whole(context: &Context, kind: &Kind, rows: &[Record]) -> Kind {
+    let is_other = |name: &String| !is_declared(kind, name);
+    let has_other = context.form.is_table() && rows.iter().flat_map(Map::keys).any(is_other);
+    let answer = has_other.then(|| context.all(&["kinds"], &()));
+    // The records are here: without the kinds, the fields are shown as text.
+    let kinds: Vec<Record> = answer
+        .and_then(Result::ok)
+        .map(|list| list.items)
+        .unwrap_or_default();
+    let declared = kinds.iter().filter_map(site::kind_of);
+    let mut same = declared.filter(|own| own.word == kind.word);
+    same.next().unwrap_or_else(|| kind.clone())
+}
+
+/// Whether the program declares a member of a record of this kind, or the site and the program asked for it.
+fn is_declared(kind: &Kind, name: &str) -> bool {
+    let mut declared = kind.fields.iter().chain(&kind.derived);
+    declared.any(|field| field.name == name) || name == kind.key_name() || name == "depth"
+}
+
 /// The list of records of a kind. A row with a depth is that of a tree.
 fn sheet(kind: &Kind, rows: &[Record]) -> Sheet {
     let rows: Vec<Record> = rows.iter().map(flat).collect();
@@ -184,11 +205,7 @@ fn sheet(kind: &Kind, rows: &[Record]) -> Sheet {
     let mut others: Vec<&String> = rows.iter().flat_map(Map::keys).collect();
     others.sort_unstable();
     others.dedup();
-    let is_declared = |name: &str| {
-        let mut declared = kind.fields.iter().chain(&kind.derived);
-        declared.any(|field| field.name == name) || name == kind.key_name() || name == "depth"
-    };
-    others.retain(|name| !is_declared(name));
+    others.retain(|name| !is_declared(kind, name));
     let others = others.into_iter().map(|name| {
         let title = capital(&name.replace('_', " "));
         out::described(name, &title, out::Kind::Text)

@@ -176,6 +176,7 @@ fn send(form: &Form, shelf: &Shelf) -> Result<String, Failure> {
 
 fn sheet(rows: &[Waiting], place: Place) -> Sheet {
     let aside = place == Place::Quarantine;
+    let has_reason = aside || rows.iter().any(|row| row.reason.is_some());
     let columns = vec![
         column("id", "Id", Kind::Text),
         column("event", "Event", Kind::Text),
@@ -184,7 +185,7 @@ fn sheet(rows: &[Waiting], place: Place) -> Sheet {
         column("bytes", "Bytes", Kind::Number).secondary(),
         column("query", "Query", Kind::Text).if_machine(),
         column("key", "Key", Kind::Text).if_machine(),
-        column("reason", "Reason", Kind::Text).screen_if(aside),
+        column("reason", "Reason", Kind::Text).screen_if(has_reason),
         column("document", "Document", Kind::Text).on_request(),
     ];
     let empty = if aside {

@@ -14,7 +14,6 @@ use ureq::http::Method;
 use super::{confirm, import};
 use crate::{
     cli::{QuarantinedCommand, RemoveArgs, ReplayArgs, Which, WriteArgs},
-    client::{self, Call},
     context::Context,
     fail::Failure,
     out::{self, Kind, Sheet, column},
@@ -185,15 +184,13 @@ fn remove_some(context: &Context, which: Which, remove: &RemoveArgs) -> Result<S
         Some(source) => format!("remove all of {source} from the quarantine for good"),
         None => format!("remove {} from the quarantine for good", which.ids.len()),
     };
-    if !(remove.yes || dry_run) {
-        confirm(&what)?;
-    }
     let removed = if let Some(source) = which.source {
         let query = QuarantineRemoval { source, dry_run };
-        let target = client::path(&["quarantine"]) + &client::query(&query);
-        let key = crate::context::key(&remove.write)?;
-        context.client.call(&Call::delete(target, key))?
+        context.remove_by(&["quarantine"], &query, &what, remove)?
     } else {
+        if !(remove.yes || dry_run) {
+            confirm(&what)?;
+        }
         let mut removed = 0;
         let unconfirmed = RemoveArgs {
             yes: true,

@@ -39,7 +39,14 @@ fn list(context: &Context, then: &AtArgs, history: bool) -> Result<String, Failu
         recorded,
         ..RateQuery::default()
     };
-    context.list(&["rates"], &query, sheet)
+    context.list(&["rates"], &query, |rates| {
+        let empty = if recorded {
+            "no rates were recorded by then"
+        } else {
+            "no rates: everything is free"
+        };
+        sheet(rates, empty)
+    })
 }
 
 fn set(context: &Context, args: SetRate) -> Result<String, Failure> {
@@ -169,7 +176,7 @@ fn arithmetic(form: &Form, job: &Job) -> String {
     fitted(&out, form.width, |_| 4)
 }
 
-fn sheet(rates: &[Rate]) -> Sheet {
+fn sheet(rates: &[Rate], empty: &str) -> Sheet {
     let columns = vec![
         column("id", "Id", Kind::Number),
         column("kind", "Type", Kind::Text),
@@ -183,7 +190,7 @@ fn sheet(rates: &[Rate]) -> Sheet {
         column("when", "Hours", Kind::Text),
         column("description", "Description", Kind::Text).secondary(),
     ];
-    Sheet::new(columns, rates, "no rates: everything is free")
+    Sheet::new(columns, rates, empty)
 }
 
 #[cfg(test)]

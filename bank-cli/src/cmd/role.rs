@@ -1,14 +1,10 @@
 //! `bank role` and `bank limit`.
 
-use bank_api::v1::{
-    Limit, NewLimit, NewRoleGrant, Removed, RevokeQuery, RoleGrant, RoleQuery, Written,
-};
+use bank_api::v1::{Limit, NewLimit, NewRoleGrant, RevokeQuery, RoleGrant, RoleQuery, Written};
 use ureq::http::Method;
 
-use super::confirm;
 use crate::{
     cli::{GrantArgs, LimitCommand, LimitOf, RoleCommand, SetLimit},
-    client::{self, Call},
     context::Context,
     fail::Failure,
     out::{Kind, Sheet, column},
@@ -25,16 +21,12 @@ pub(super) fn run(context: &Context, command: RoleCommand) -> Result<String, Fai
         } => {
             let of = project.as_ref().map(|p| format!(" of {p}"));
             let what = format!("{name} {role}{}", of.unwrap_or_default());
-            if !(remove.yes || remove.write.dry_run) {
-                confirm(&format!("revoke: {what}"))?;
-            }
             let query = RevokeQuery {
                 dry_run: remove.write.dry_run,
                 project,
             };
-            let target = client::path(&["roles", &name, &role]) + &client::query(&query);
-            let call = Call::delete(target, crate::context::key(&remove.write)?);
-            let answer: Removed = context.client.call(&call)?;
+            let path = ["roles", &name, &role];
+            let answer = context.remove_by(&path, &query, &format!("revoke: {what}"), &remove)?;
             context.removed(&answer, &format!("{what}: revoked"))
         }
         RoleCommand::Ls { name, all } => {

@@ -7,7 +7,7 @@ use crate::model::{Allocation, Phase};
 use crate::months;
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
-use crate::rules::money::one_at_a_time;
+use crate::rules::money::{of_people, one_at_a_time};
 use crate::rules::phase;
 use crate::time::{Timestamp, Window};
 use crate::view::{Context, View};
@@ -16,6 +16,8 @@ use crate::view::{Context, View};
 pub(super) fn set(set: &SetAllocation, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
     let unknown = || Refusal::not_found("allocation", &set.id.0.to_string());
     let old = view.allocation(set.id).copied().ok_or_else(unknown)?;
+    let account = ctx.directory.account(old.account);
+    account.map_or(Ok(()), of_people)?;
     let window = new_window(set, &old, ctx.now)?;
     let credit_limit = set.credit_limit.unwrap_or(old.credit_limit);
     if credit_limit < Amount::ZERO {

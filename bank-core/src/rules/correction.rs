@@ -4,6 +4,7 @@
 
 mod adjust;
 mod liens;
+mod moved;
 mod opposite;
 mod refund;
 mod removal;

@@ -45,6 +45,7 @@ pub(super) fn take(
             return Ok(unchanged(known, foreign, view));
         }
     }
+    stays(report, known.and_then(|known| known.instance), view)?;
     if let Some(known) = known.filter(|known| known.became.counts())
         && foreign.is_some()
     {
@@ -80,6 +81,21 @@ pub(super) fn take(
         Verdict::Charged(quantity) => taking.charge(&quantity, view, ctx),
         Verdict::Free(why) => taking.free(why, view, ctx),
         Verdict::Unused(why) => taking.unused(why, view, ctx),
+    }
+}
+
+/// Refuses another machine for a use with an instance, whose number, price and reservation are of its machine.
+fn stays(report: &UsageReport, id: Option<InstanceId>, view: &View) -> Result<(), Refusal> {
+    let own = view.instances.iter().find(|i| Some(i.id) == id);
+    let machine = own.map(|i| &i.key.machine);
+    match machine.filter(|machine| **machine != report.request.whose.machine) {
+        Some(machine) => Err(Refusal::bad_field(
+            "machine",
+            format!(
+                "{machine}, to which this use belongs; undo its charge there, and charge it on the other by hand"
+            ),
+        )),
+        None => Ok(()),
     }
 }
 

@@ -71,6 +71,8 @@ pub struct Watch {
     max_downtime: Seconds,
     seen: Option<Seen>,
     held: Option<Timestamp>,
+    /// Where the steady clock was when the clock stepped back, and the time that was expected then.
+    stepped: Option<(Reading, Timestamp)>,
     /// Nobody has looked since the start.
     starts: bool,
 }
@@ -83,6 +85,7 @@ impl Watch {
             max_downtime: Seconds(0),
             seen,
             held: None,
+            stepped: None,
             starts: true,
         }
     }
@@ -111,12 +114,23 @@ impl Watch {
         let mut back_from = self.seen.and_then(|s| s.back_from);
         let expected = self.expected(&reading, recorded, back_from);
         let trusted = self.trusted(&reading);
-        let is_ahead = reading.clock > expected.plus(trusted);
+        // A clock that stepped back may come right again: the time until then was seen to pass.
+        let line = self.stepped.and_then(|(at, expected)| {
+            let passed = reading.since(&at)?;
+            Some(Timestamp(expected.0.saturating_add(passed)))
+        });
+        let before = line.map_or(expected, |line| line.max(expected));
+        let is_ahead = reading.clock > before.plus(trusted);
         let downtime = self.downtime(&reading).filter(|_| !is_ahead);
         self.starts = false;
         self.held = is_ahead.then_some(reading.clock);
         let steps = reading.clock < expected.minus(SLEW);
         let believed = if is_ahead { expected } else { reading.clock };
+        if reading.clock >= before.minus(SLEW) {
+            self.stepped = None;
+        } else if line.is_none() {
+            self.stepped = Some((reading, expected));
+        }
         if steps {
             back_from = Some(recorded);
         } else if believed >= recorded {

@@ -10,6 +10,7 @@ pub(super) fn apply(
     environment: impl Fn(&str) -> Option<String>,
 ) -> Result<Config, String> {
     let mut table = Table::try_from(&config).map_err(|e| e.to_string())?;
+    let defaults = Table::try_from(Config::default()).map_err(|e| e.to_string())?;
     let mut last = None;
     for (section, settings) in &mut table {
         let Value::Table(settings) = settings else {
@@ -18,7 +19,9 @@ pub(super) fn apply(
         for (key, value) in settings.iter_mut() {
             let name = format!("BANKD_{section}_{key}").to_ascii_uppercase();
             if let Some(text) = environment(&name) {
-                *value = same_kind(value, &text).ok_or_else(|| {
+                // A list of the file may be empty, and then has no kind.
+                let default = defaults.get(section).and_then(|own| own.get(key));
+                *value = same_kind(default.unwrap_or(value), &text).ok_or_else(|| {
                     format!(
                         "{name}: {text:?} is no {} for {section}.{key}",
                         value.type_str()
@@ -74,12 +77,16 @@ fn same_kind(default: &Value, text: &str) -> Option<Value> {
     Some(match default {
         Value::Integer(_) => Value::Integer(text.trim().parse().ok()?),
         Value::Boolean(_) => Value::Boolean(text.trim().parse().ok()?),
-        Value::Array(_) => {
+        Value::Array(known) => {
             let items = text
                 .split(',')
                 .map(str::trim)
                 .filter(|item| !item.is_empty());
-            Value::Array(items.map(|item| Value::String(item.to_owned())).collect())
+            let items = items.map(|item| match known.first() {
+                Some(known) => same_kind(known, item),
+                None => Some(Value::String(item.to_owned())),
+            });
+            Value::Array(items.collect::<Option<_>>()?)
         }
         // A table has more than one value: it can only be set in the file.
         Value::Table(_) => return None,

@@ -51,8 +51,16 @@ fn the_environment_wins() {
         ("BANKD_AUTH_WINDOW_S", "60"),
         ("BANKD_ACCESS_SCHEDULER_USERS", "moab, maui"),
         ("BANKD_FALLBACK_MODE", "bank"),
+        ("BANKD_ATTENTION_USED", "50, 80"),
+        ("BANKD_ATTENTION_EXPIRING_DAYS", "30"),
     ];
     let config = read(text, &environment).unwrap();
+    assert_eq!(config.attention.used, [50, 80]);
+    assert_eq!(config.attention.expiring_days, [30]);
+    let empty = read("[attention]\nused = []\n", &[("BANKD_ATTENTION_USED", "50")]);
+    assert_eq!(empty.unwrap().attention.used, [50]);
+    let word = read("", &[("BANKD_ATTENTION_USED", "50,many")]);
+    assert!(word.unwrap_err().contains("BANKD_ATTENTION_USED"));
     assert_eq!(config.http.listen, "127.0.0.1:0");
     assert!(!config.http.socket);
     assert_eq!((config.http.concurrency, config.auth.window_s), (5, 60));

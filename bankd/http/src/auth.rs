@@ -4,6 +4,7 @@
 //! This module alone answers unknown senders. A 401 has the same text for every cause; only the log and a
 //! counter contain the cause. Faults of the headers are reported only to senders with a valid signature.
 
+pub(super) mod spent;
 mod stranger;
 
 use std::sync::Arc;
@@ -46,6 +47,8 @@ pub struct Authenticated {
     pub key: Option<IdempotencyKey>,
     /// `Bank-Event-Time`.
     pub event_time: Option<Timestamp>,
+    /// When the request was signed, in seconds; zero without a signature.
+    pub signed_at_s: i64,
     /// The id of the request in the log.
     pub request_id: String,
     /// Its place in a request of many commands; none in every other request.
@@ -167,6 +170,7 @@ impl Arrived<'_> {
             of_own_projects: false,
             key,
             event_time: headers.event_time_us.map(Timestamp),
+            signed_at_s: 0,
             request_id: self.request_id.to_owned(),
             turn: None,
         }
@@ -265,7 +269,10 @@ pub(super) fn verify(
             uid: None,
             origin: None,
         };
-        request.known(who, verified.nonce, headers)
+        Authenticated {
+            signed_at_s: verified.created,
+            ..request.known(who, verified.nonce, headers)
+        }
     });
     let signer = Signer {
         key,

@@ -12,7 +12,7 @@ use std::task::{Context, Poll, ready};
 
 use bank_api::error::Problem;
 use bankd_ledger::clock;
-use bankd_listen::Wire;
+use bankd_listen::{Fault, Wire};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// The longest head that the library writes itself.
@@ -76,7 +76,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Telling<S> {
         if !is_head || self.pending.answer() {
             return false;
         }
-        let answer = answered(head, self.stream.has_two_lengths());
+        let answer = answered(head, self.stream.fault());
         self.instead = answer.map(|bytes| Instead {
             bytes,
             written: 0,
@@ -105,7 +105,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Telling<S> {
 }
 
 /// A bare head with its problem document; `None` for any other head.
-fn answered(head: &[u8], has_two_lengths: bool) -> Option<Vec<u8>> {
+fn answered(head: &[u8], fault: Option<Fault>) -> Option<Vec<u8>> {
     let head = std::str::from_utf8(head).ok()?;
     let fields = head.strip_suffix("\r\n\r\n")?;
     if head.len() > HEAD_MAX || fields.contains("\r\n\r\n") {
@@ -124,14 +124,18 @@ fn answered(head: &[u8], has_two_lengths: bool) -> Option<Vec<u8>> {
             kept.push_str("\r\n");
         }
     }
-    let (code, detail) = match status {
-        414 => ("too_large", "the address of the request is too long"),
-        431 => ("too_large", "the head of the request is too large"),
-        400..=499 if has_two_lengths => (
+    let (code, detail) = match (status, fault) {
+        (414, _) => ("too_large", "the address of the request is too long"),
+        (431, _) => ("too_large", "the head of the request is too large"),
+        (400..=499, Some(Fault::TwoLengths)) => (
             "bad_request",
             "the request has Content-Length and Transfer-Encoding: send one of them",
         ),
-        400..=499 => ("bad_request", "this is no HTTP/1.1 request"),
+        (400..=499, Some(Fault::Host)) => (
+            "bad_request",
+            "the request has no header Host, or several: send one",
+        ),
+        (400..=499, None) => ("bad_request", "this is no HTTP/1.1 request"),
         _ => return None,
     };
     let id = clock::request_id();

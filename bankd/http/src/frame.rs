@@ -27,7 +27,7 @@ use bankd_services::position::Seen;
 use tokio::sync::Semaphore;
 
 use super::answer::{line_answer, respond};
-use super::auth::{self, Arrived, Authenticated, Peer, SignedIn, Signer};
+use super::auth::{self, Arrived, Authenticated, Peer, SignedIn, Signer, spent};
 use super::error::{self, Failure};
 use super::forward;
 use super::log;
@@ -133,8 +133,13 @@ async fn pass(
     let Ok(_slot) = slots(services, line.peer()).try_acquire() else {
         return (fail("busy", "too many requests at once"), signer);
     };
+    let nonce = spent::Nonce::of(&caller, &parts);
     let response = match view_as::narrowed(services, caller, &mut parts) {
-        Ok(caller) => handled(services, caller, parts, body, next).await,
+        Ok(caller) => {
+            let answer = handled(services, caller, parts, body, next);
+            let answer = spent::once(services, nonce, answer).await;
+            answer.unwrap_or_else(Failure::into_response)
+        }
         Err(failure) => return (failure.into_response(), signer),
     };
     if response.status() == StatusCode::UNAUTHORIZED {

@@ -65,9 +65,7 @@ pub(super) async fn ready(State(services): State<Arc<Services>>) -> (StatusCode,
     if services.writer_thread.is_finished() {
         reasons.push("the writer has stopped");
     }
-    if !services.writer.is_healthy() {
-        reasons.push("the last commit failed");
-    }
+    reasons.extend(services.writer.obstacles());
     let ready = reasons.is_empty();
     let status = if ready {
         StatusCode::OK

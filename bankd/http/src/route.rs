@@ -258,32 +258,18 @@ impl Route {
 
     /// An answer of a declared kind.
     pub fn gives_record(
-        mut self,
+        self,
         status: u16,
         kind: &'static Kind,
         form: Form,
         description: impl Into<Cow<'static, str>>,
     ) -> Self {
-        let description = description.into();
-        let content = Content::Record(kind, form);
-        self.given.push(Given {
-            status,
-            content,
-            description,
-        });
-        self
+        self.answers(status, Content::Record(kind, form), description.into())
     }
 
     /// An answer whose members the site declares.
-    pub fn gives_object(mut self, status: u16, description: &'static str) -> Self {
-        let description = description.into();
-        let content = Content::Object;
-        self.given.push(Given {
-            status,
-            content,
-            description,
-        });
-        self
+    pub fn gives_object(self, status: u16, description: &'static str) -> Self {
+        self.answers(status, Content::Object, description.into())
     }
 
     /// A body of another kind.
@@ -293,36 +279,29 @@ impl Route {
     }
 
     /// An answer as JSON.
-    pub fn gives<T: ToSchema>(mut self, status: u16, description: &'static str) -> Self {
+    pub fn gives<T: ToSchema>(self, status: u16, description: &'static str) -> Self {
         let content = Content::Json(Shape::of::<T>());
-        self.given.push(Given {
-            status,
-            content,
-            description: description.into(),
-        });
-        self
+        self.answers(status, content, description.into())
     }
 
     /// An answer of another kind.
-    pub fn gives_bytes(
-        mut self,
-        status: u16,
-        media: &'static str,
-        description: &'static str,
-    ) -> Self {
-        let content = Content::Bytes(media);
+    pub fn gives_bytes(self, status: u16, media: &'static str, description: &'static str) -> Self {
+        self.answers(status, Content::Bytes(media), description.into())
+    }
+
+    fn answers(mut self, status: u16, content: Content, description: Cow<'static, str>) -> Self {
         self.given.push(Given {
             status,
             content,
-            description: description.into(),
+            description,
         });
         self
     }
 
-    /// Codes of refusals, rows of [`bank_api::error::TABLE`], beyond those that every such route may
-    /// give.
-    pub fn refuses(mut self, codes: &'static [&'static str]) -> Self {
-        self.refuses.extend(codes);
+    /// Groups of codes of refusals, rows of [`bank_api::error::TABLE`], beyond those that every such route
+    /// may give.
+    pub fn refuses(mut self, groups: &[&'static [&'static str]]) -> Self {
+        self.refuses.extend(groups.iter().copied().flatten());
         self
     }
 }

@@ -1,10 +1,10 @@
-//! Where the requests of a connection begin and end, found beside the HTTP library. The library hides two
-//! things that matter: a head with two lengths, and a body that nobody has read. Pure: bytes in, findings
-//! out. It decides nothing about a request; if it cannot follow the bytes, it stops.
+//! Where the requests of a connection begin and end, found beside the HTTP library. The library hides
+//! what matters: a head with two lengths, one without a single Host, and a body that nobody has read. Pure: bytes in,
+//! findings out. It decides nothing about a request; if it cannot follow the bytes, it stops.
 
 use memchr::memchr;
 
-/// Most bytes of a line of which the beginning is kept: enough for the two fields that count.
+/// Most bytes of a line of which the beginning is kept: enough for the fields that count.
 const LINE_KEPT: usize = 128;
 
 /// The place in the bytes of a connection.
@@ -15,16 +15,22 @@ pub(super) struct Framing {
     line: Vec<u8>,
     /// The line under way is longer than what is kept of it.
     is_cut: bool,
+    /// The last byte of the line under way: of the first line of a head, the last digit of the version.
+    last: u8,
     head: Head,
 }
 
-/// The fields of a head that give the length of the body.
+/// The fields of a head that give the length of the body, and its hosts.
 #[derive(Clone, Copy, Debug, Default)]
 struct Head {
     /// A line was seen: the empty lines before it are none of the head.
     has_begun: bool,
     length: Option<u64>,
     is_chunked: bool,
+    /// Its version is HTTP/1.1, which needs a Host; the library refuses what is neither this nor HTTP/1.0.
+    is_new: bool,
+    /// Fields with the name Host.
+    hosts: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,13 +49,22 @@ enum State {
     Lost,
 }
 
+/// Why a head is refused that the library accepts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// It has Content-Length and Transfer-Encoding.
+    TwoLengths,
+    /// It has no Host, or several (RFC 9112 3.2).
+    Host,
+}
+
 /// A finding in some bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Seen {
     /// Nothing of note.
     Fine,
-    /// A head with two lengths, Content-Length and Transfer-Encoding, which ends at this byte.
-    TwoLengths(usize),
+    /// A head to refuse, which ends at this byte.
+    Faulty(Fault, usize),
 }
 
 impl Default for Framing {
@@ -58,6 +73,7 @@ impl Default for Framing {
             state: State::Head,
             line: Vec::new(),
             is_cut: false,
+            last: 0,
             head: Head::default(),
         }
     }
@@ -98,10 +114,10 @@ impl Framing {
                         self.keep(rest);
                         return Seen::Fine;
                     };
-                    if self.end_line(line) {
+                    if let Some(fault) = self.end_line(line) {
                         self.state = State::Lost;
                         let end = bytes.len().saturating_sub(rest.len());
-                        return Seen::TwoLengths(end.saturating_sub(1));
+                        return Seen::Faulty(fault, end.saturating_sub(1));
                     }
                     rest
                 }
@@ -112,45 +128,55 @@ impl Framing {
 
     /// Keeps the beginning of a line that has not ended.
     fn keep(&mut self, part: &[u8]) {
+        self.note_last(part);
         let room = LINE_KEPT.saturating_sub(self.line.len());
         self.is_cut |= part.len() > room;
         self.line
             .extend_from_slice(part.get(..room).unwrap_or(part));
     }
 
-    /// A line ends with this part: true where the line ends a head with two lengths. Nearly every line
-    /// arrives in one part, which is not copied.
-    fn end_line(&mut self, part: &[u8]) -> bool {
+    fn note_last(&mut self, part: &[u8]) {
+        let mut bytes = part.iter().rev();
+        self.last = *bytes.find(|byte| **byte != b'\r').unwrap_or(&self.last);
+    }
+
+    /// A line ends with this part: the fault of the head that it ends. Nearly every line arrives in one part, which is
+    /// not copied.
+    fn end_line(&mut self, part: &[u8]) -> Option<Fault> {
         if self.line.is_empty() {
+            self.note_last(part);
             let kept = part.get(..LINE_KEPT).unwrap_or(part);
             return self.whole_line(kept, kept.len() < part.len());
         }
         self.keep(part);
         let mut line = std::mem::take(&mut self.line);
         let is_cut = std::mem::take(&mut self.is_cut);
-        let is_end = self.whole_line(&line, is_cut);
+        let fault = self.whole_line(&line, is_cut);
         // Its room serves the next line.
         line.clear();
         self.line = line;
-        is_end
+        fault
     }
 
-    fn whole_line(&mut self, line: &[u8], is_cut: bool) -> bool {
+    fn whole_line(&mut self, line: &[u8], is_cut: bool) -> Option<Fault> {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         match self.state {
             State::Head if line.is_empty() && !is_cut => return self.end_head(),
             State::Head if self.head.has_begun => self.field(line, is_cut),
-            State::Head => self.head.has_begun = true,
+            State::Head => {
+                self.head.has_begun = true;
+                self.head.is_new = self.last == b'1';
+            }
             State::Size => self.state = size(line),
             State::Trailer if line.is_empty() && !is_cut => self.state = State::Head,
             _ => {}
         }
-        false
+        None
     }
 
     fn field(&mut self, line: &[u8], is_cut: bool) {
-        // The two that count begin so; the library refuses a name with anything before it.
-        if !matches!(line.first(), Some(b'c' | b'C' | b't' | b'T')) {
+        // Those that count begin so; the library refuses a name with anything before it.
+        if !matches!(line.first(), Some(b'c' | b'C' | b't' | b'T' | b'h' | b'H')) {
             return;
         }
         let Some(colon) = memchr(b':', line) else {
@@ -161,6 +187,8 @@ impl Framing {
         let value = value.get(1..).unwrap_or_default().trim_ascii();
         if name.eq_ignore_ascii_case(b"transfer-encoding") {
             self.head.is_chunked = true;
+        } else if name.eq_ignore_ascii_case(b"host") {
+            self.head.hosts = self.head.hosts.saturating_add(1);
         } else if name.eq_ignore_ascii_case(b"content-length") {
             // The library refuses a length that is no number; the bytes behind it are not followed.
             let number = std::str::from_utf8(value).ok().filter(|_| !is_cut);
@@ -168,16 +196,18 @@ impl Framing {
         }
     }
 
-    /// A head is whole: true where it has two lengths.
-    fn end_head(&mut self) -> bool {
+    /// A head is whole: its fault.
+    fn end_head(&mut self) -> Option<Fault> {
         let head = std::mem::take(&mut self.head);
+        let has_host = head.hosts == 1 || (head.hosts == 0 && !head.is_new);
         self.state = match (head.length, head.is_chunked) {
-            (Some(_), true) => return true,
+            (Some(_), true) => return Some(Fault::TwoLengths),
+            _ if !has_host => return Some(Fault::Host),
             (None, true) => State::Size,
             (Some(0) | None, false) => State::Head,
             (Some(length), false) => State::Body(length),
         };
-        false
+        None
     }
 }
 
@@ -214,7 +244,7 @@ mod tests {
 
     const CHUNKED: &str = "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n\
         3;x=y\r\nabc\r\n0\r\nMore: z\r\n\r\n";
-    const SIZED: &str = "\r\nPOST /b HTTP/1.1\r\ncontent-length:5\r\n\r\na\nb\r\n";
+    const SIZED: &str = "\r\nPOST /b HTTP/1.1\r\nHOST: x\r\ncontent-length:5\r\n\r\na\nb\r\n";
     const BARE: &str = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 
     /// The same however the bytes come.
@@ -225,8 +255,8 @@ mod tests {
             let mut seen = Vec::new();
             let mut from = 0;
             for part in text.as_bytes().chunks(step) {
-                if let Seen::TwoLengths(at) = framing.follow(part) {
-                    seen.push(Seen::TwoLengths(from + at));
+                if let Seen::Faulty(fault, at) = framing.follow(part) {
+                    seen.push(Seen::Faulty(fault, from + at));
                 }
                 from += part.len();
             }
@@ -254,7 +284,7 @@ mod tests {
         let endless = format!("{BARE}{}", "x".repeat(500));
         assert_eq!(followed(&endless), (vec![], false));
         assert_eq!(
-            followed("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nnone\r\n"),
+            followed("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nnone\r\n"),
             (vec![], false)
         );
     }
@@ -268,13 +298,37 @@ mod tests {
         ] {
             let head = format!("{BARE}{SIZED}POST / HTTP/1.1\r\n{fields}\r\n\r\n");
             let (seen, at_rest) = followed(&format!("{head}abc{BARE}"));
-            assert_eq!(seen, [Seen::TwoLengths(head.len() - 1)], "{fields}");
+            assert_eq!(
+                seen,
+                [Seen::Faulty(Fault::TwoLengths, head.len() - 1)],
+                "{fields}"
+            );
             assert!(!at_rest);
         }
         let long = format!(
-            "GET / HTTP/1.1\r\nX: {}\r\n\r\n",
+            "GET / HTTP/1.1\r\nX: {}\r\nHost: x\r\n\r\n",
             "Content-Length: 3 ".repeat(90)
         );
         assert_eq!(followed(&long), (vec![], true));
+    }
+    /// Whatever the length of the first line, in whose end the version is.
+    #[test]
+    fn a_head_has_one_host() {
+        let long = "a".repeat(300);
+        for (target, version, fields, is_fine) in [
+            ("", "1.1", "Host: x\r\n", true),
+            (&*long, "1.1", "X: 0\r\nhost:\r\n", true),
+            ("", "1.0", "", true),
+            (&*long, "1.0", "X: 1\r\n", true),
+            ("", "1.1", "", false),
+            (&*long, "1.1", "X: 0\r\nHosts: x\r\n", false),
+            ("", "1.1", "Host: x\r\nHOST: x\r\n", false),
+            ("", "1.0", "Host: x\r\nHost: y\r\n", false),
+        ] {
+            let head = format!("{BARE}GET /{target} HTTP/{version}\r\n{fields}\r\n");
+            let fault = Seen::Faulty(Fault::Host, head.len() - 1);
+            let expected = if is_fine { vec![] } else { vec![fault] };
+            assert_eq!(followed(&head), (expected, is_fine), "{head}");
+        }
     }
 }

@@ -17,6 +17,7 @@ use tokio::sync::{Semaphore, watch};
 
 use crowd::Crowd;
 pub use crowd::{Arrival, Seat, Who};
+pub use framing::Fault;
 pub use wire::Wire;
 
 /// Wait after the system has no room for another connection.

@@ -1,5 +1,5 @@
-//! A connection under the HTTP library, with what the library leaves undone: a head with two lengths is
-//! refused (RFC 9112 6.3), and a connection that ends before the whole request was read is closed in
+//! A connection under the HTTP library, with what the library leaves undone: a head with two lengths (RFC 9112 6.3)
+//! or without a single Host (3.2) is refused, and a connection that ends before the whole request was read is closed in
 //! such a way that the client can read the answer.
 
 use std::future::Future as _;
@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
 
-use super::framing::{Framing, Seen};
+use super::framing::{Fault, Framing, Seen};
 
 /// Time for which the rest of a refused request is read.
 const LINGER: Duration = Duration::from_secs(10);
@@ -27,7 +27,7 @@ const SPOILED: u8 = 0;
 pub struct Wire<S> {
     stream: S,
     framing: Framing,
-    has_two_lengths: bool,
+    fault: Option<Fault>,
     end: End,
 }
 
@@ -51,15 +51,15 @@ impl<S> Wire<S> {
         Self {
             stream,
             framing: Framing::default(),
-            has_two_lengths: false,
+            fault: None,
             end: End::Open,
         }
     }
 
-    /// Whether a head came with Content-Length and Transfer-Encoding: it is spoiled, so that the
-    /// library answers it like everything that is no HTTP, and ends the connection.
-    pub fn has_two_lengths(&self) -> bool {
-        self.has_two_lengths
+    /// The fault of a head that the library would accept: it is spoiled, so that the library answers it like everything
+    /// that is no HTTP, and ends the connection.
+    pub fn fault(&self) -> Option<Fault> {
+        self.fault
     }
 }
 
@@ -97,8 +97,8 @@ impl<S: AsyncRead + Unpin> AsyncRead for Wire<S> {
         let before = buffer.filled().len();
         ready!(Pin::new(&mut self.stream).poll_read(context, buffer))?;
         let arrived = buffer.filled_mut().get_mut(before..).unwrap_or_default();
-        if let Seen::TwoLengths(end) = self.framing.follow(arrived) {
-            self.has_two_lengths = true;
+        if let Seen::Faulty(fault, end) = self.framing.follow(arrived) {
+            self.fault = Some(fault);
             if let Some(last) = arrived.get_mut(end) {
                 *last = SPOILED;
             }
@@ -161,7 +161,7 @@ mod tests {
         let (near, mut far) = tokio::io::duplex(64);
         let mut wire = Wire::new(near);
         let client = tokio::spawn(async move {
-            far.write_all(b"POST / HTTP/1.1\r\nContent-Length: 5000\r\n\r\n")
+            far.write_all(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5000\r\n\r\n")
                 .await
                 .unwrap();
             far.write_all(&[b'x'; 5000]).await.unwrap();
@@ -209,8 +209,10 @@ mod tests {
         let since = Instant::now();
         let (near, mut far) = tokio::io::duplex(64);
         let mut wire = Wire::new(near);
-        far.write_all(b"GET / HTTP/1.1\r\n\r\n").await.unwrap();
-        wire.read_exact(&mut [0; 18]).await.unwrap();
+        far.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            .await
+            .unwrap();
+        wire.read_exact(&mut [0; 27]).await.unwrap();
         wire.shutdown().await.unwrap();
         assert_eq!(since.elapsed(), Duration::ZERO);
     }
@@ -224,7 +226,7 @@ mod tests {
         drop(far);
         let mut read = Vec::new();
         wire.read_to_end(&mut read).await.unwrap();
-        assert!(wire.has_two_lengths());
+        assert_eq!(wire.fault(), Some(Fault::TwoLengths));
         assert!(read.ends_with(b"\r\n\r\0abc"), "{read:?}");
     }
 }

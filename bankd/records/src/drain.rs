@@ -4,6 +4,8 @@
 //! are logged, counted and retried later from the ledger's state, so that neither a crash nor a full disk
 //! loses or doubles a line (`usage-records.md` 4.6).
 
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -26,6 +28,8 @@ use super::{Board, Files};
 const BATCH: i64 = 256;
 /// Records without a line that are passed before a report to the ledger.
 const PASSED_MAX: i64 = 1024;
+/// Bytes at the end of a file that are searched for records of uses that the bank does not have.
+const TAIL: u64 = 256 << 10;
 /// The first and the longest wait after a failure.
 const RETRY: (Duration, Duration) = (Duration::from_secs(1), Duration::from_mins(1));
 
@@ -158,6 +162,22 @@ impl Batch {
     }
 }
 
+/// The greatest number of a use among the last usage records of a file; none in a file without them.
+fn last_record(path: &Path, facts: &Facts) -> std::io::Result<Option<i64>> {
+    let mut file = File::open(path)?;
+    let size = file.metadata()?.len();
+    file.seek(SeekFrom::Start(size.saturating_sub(TAIL)))?;
+    let mut bytes = Vec::new();
+    file.take(TAIL).read_to_end(&mut bytes)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let mark = format!("recordId=\"bank:{}:", facts.bank());
+    let numbers = text.split(&mark).skip(1).filter_map(|rest| {
+        let (number, _) = rest.split_once('"')?;
+        number.parse().ok()
+    });
+    Ok(numbers.max())
+}
+
 impl Pump {
     fn run(&mut self, runtime: &tokio::runtime::Handle) {
         let mut grown = self.writer.records();
@@ -264,7 +284,26 @@ impl Pump {
             done => pending.take(done),
         };
         self.confirm(&mut file, &passed)?;
+        self.warn_of_later_uses();
         Ok(file)
+    }
+
+    /// Warns of a file with usage records of uses that the bank does not have: a backup was restored since, and new uses
+    /// get their record ids again.
+    fn warn_of_later_uses(&self) {
+        let (sink, path) = (&self.post.sink.name, &self.post.sink.path);
+        let newest = store::read::usage::newest(&self.connection);
+        let there = last_record(path, &self.facts);
+        if let (Ok(newest), Ok(Some(there))) = (newest, there)
+            && there > newest
+        {
+            let path = path.display();
+            tracing::warn!(
+                %sink, %path, newest, there,
+                "the file has records of uses that this bank does not have, as after the restore of an older backup: new \
+                 uses get their record ids again. Inform the readers of this file"
+            );
+        }
     }
 
     fn kept_after(&self, after: i64, limit: i64) -> anyhow::Result<Vec<KeptRecord>> {

@@ -19,6 +19,11 @@ pub struct Facts {
 }
 
 impl Facts {
+    /// The beginning of the names of the bank's records.
+    pub(super) fn bank(&self) -> &str {
+        &self.bank
+    }
+
     /// Those of a bank.
     pub fn of(bank: &Bank) -> Self {
         Self {

@@ -99,6 +99,8 @@ pub struct Services {
     pub sessions: Sessions,
     /// Signed addresses of the web pages; none if no pages are served.
     pub links: Option<Links>,
+    /// Requests signed until then, in seconds, may have been answered by an earlier process or another node.
+    pub spent_until_s: i64,
     /// When the daemon started.
     pub started: Stopwatch,
     /// Limits of connections and requests.

@@ -66,6 +66,8 @@ pub fn start_with(
     let replica = cluster::replica(&config.cluster, data, &mut store, meets)?;
     let secrets = cluster::secrets(&config.cluster, data, &bank.bank.uuid)?;
     let uses = store.key_uses()?;
+    let spent = replica.is_none().then(|| store.spent_until(now));
+    let spent_until_s = spent.map_or(Ok(Some(i64::MAX)), |found| found)?;
     let sessions = Sessions::new(store.web_sessions()?, &config.web);
     let (batch_max, keep) = (config.ledger.batch_max, records::keep);
     let started = writer::start_node(store, Arc::clone(&clock), keep, batch_max, replica);
@@ -93,6 +95,7 @@ pub fn start_with(
         web_slots: Semaphore::new(config.web.concurrency),
         sessions,
         links: links(data, config)?,
+        spent_until_s: spent_until_s.unwrap_or(i64::MIN),
         started: Stopwatch::start(),
         writer,
         writer_thread: Thread::new(thread),

@@ -4,8 +4,11 @@ use anyhow::{Context, Result, bail, ensure};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::symlink;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+
+use super::ended::Ended;
 
 /// The events that the demo's scheduler calls scripts for.
 const EVENTS: [&str; 6] = ["quote", "create", "reserve", "charge", "delete", "drain"];
@@ -16,11 +19,12 @@ pub(super) struct Stage {
     programs: PathBuf,
     daemon: Option<Child>,
     chapters: u32,
+    ended: Ended,
 }
 
 impl Stage {
     /// Finds the programs beside this one, and makes the directory with the scripts in it.
-    pub(super) fn build() -> Result<Stage> {
+    pub(super) fn build(ended: Ended) -> Result<Stage> {
         let own = std::env::current_exe().context("cannot find the path of this program")?;
         let programs = own
             .parent()
@@ -50,6 +54,7 @@ impl Stage {
             programs,
             daemon: None,
             chapters: 0,
+            ended,
         })
     }
 
@@ -82,7 +87,14 @@ impl Stage {
         self.bank(&["balance", project])
     }
 
+    /// A signal ends the demo before its next command.
+    fn goes_on(&self) -> Result<()> {
+        ensure!(self.ended.code().is_none(), "a signal ended the demo");
+        Ok(())
+    }
+
     fn shown(&self, program: &str, arguments: &[&str]) -> Result<()> {
+        self.goes_on()?;
         say!("\n$ {program} {}", quoted(arguments));
         let output = self.command(program).args(arguments).output()?;
         show(&output);
@@ -96,10 +108,12 @@ impl Stage {
 
     /// Runs a script as the scheduler does, with the document on standard input.
     pub(super) fn script(&self, event: &str, document: &str, expected: i32) -> Result<()> {
+        self.goes_on()?;
         let name = format!("bank.{event}");
         say!("\n$ nami/{name} < {}", about(event, document));
         let mut child = Command::new(self.dir.join("nami").join(&name))
             .env("NAMI_CONF", self.dir.join("nami.conf"))
+            .process_group(0)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -123,6 +137,7 @@ impl Stage {
 
     /// Starts the daemon and waits until it listens.
     pub(super) fn serve(&mut self) -> Result<()> {
+        self.goes_on()?;
         say!("\n$ bankd serve --data bank-data &");
         let log = fs::File::create(self.dir.join("bankd.log"))?;
         let mut child = self
@@ -191,11 +206,29 @@ impl Stage {
         Ok(())
     }
 
+    /// Ends the daemon and removes the directory.
+    pub(super) fn remove(mut self) -> Result<()> {
+        self.end_daemon();
+        fs::remove_dir_all(&self.dir)?;
+        let dir = self.dir.display();
+        Ended::announce(&format!("the demo was ended; {dir} is removed"));
+        Ok(())
+    }
+
+    fn end_daemon(&mut self) {
+        if let Some(mut daemon) = self.daemon.take() {
+            let _ = daemon.kill();
+            let _ = daemon.wait();
+        }
+    }
+
     fn command(&self, program: &str) -> Command {
         let mut command = Command::new(self.programs.join(program));
         let socket = self.dir.join("bank-data/bankd.sock");
         command.current_dir(&self.dir);
         command.env("BANK_SERVER", format!("unix:{}", socket.display()));
+        // Ctrl-C reaches the demo only, which ends its own processes.
+        command.process_group(0);
         command
             .env_remove("BANK_CONFIG")
             .env_remove("BANK_FORMAT")
@@ -207,10 +240,7 @@ impl Stage {
 impl Drop for Stage {
     /// A failed demo leaves no daemon behind; its directory remains for inspection.
     fn drop(&mut self) {
-        if let Some(daemon) = &mut self.daemon {
-            let _ = daemon.kill();
-            let _ = daemon.wait();
-        }
+        self.end_daemon();
     }
 }
 

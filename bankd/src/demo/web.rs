@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
+use bank_api::exit;
 use bank_core::amount::Precision;
 use bank_core::time::Timestamp;
 use bankd_config::Config;
@@ -16,6 +17,7 @@ use bankd_ledger::clock;
 use bankd_safekeeping::init::{self, Choices};
 use bankd_services::Services;
 
+use super::ended::Ended;
 use super::year;
 use crate::scratch::Scratch;
 use crate::serve;
@@ -39,12 +41,13 @@ mode = \"bank\"
 /// Seconds for which a link can be used.
 const LINK_S: i64 = 3600;
 
-/// Fills a bank and serves it until SIGTERM or SIGINT. Without a folder, the bank is in a temporary one that is
+/// Fills a bank and serves it until SIGTERM, SIGINT or SIGHUP. Without a folder, the bank is in a temporary one that is
 /// removed at the end.
 ///
 /// # Errors
 /// If the folder has a bank already, or the bank cannot be filled or served.
-pub(super) fn run(folder: Option<&Path>) -> Result<()> {
+pub(super) fn run(folder: Option<&Path>) -> Result<u8> {
+    let ended = Ended::watch()?;
     let scratch = match folder {
         Some(_) => None,
         None => Some(Scratch::new("bankd-demo")?),
@@ -53,16 +56,22 @@ pub(super) fn run(folder: Option<&Path>) -> Result<()> {
     let data = DataDir::new(path.context("a folder for the bank")?);
     say!("Filling a bank with one year in {}", data.path().display());
     let watch = clock::Stopwatch::start();
-    let config = fill(&data)?;
+    let filled = fill(&data, &ended);
+    if let Some(code) = ended.code() {
+        Ended::announce("the demo was ended before its bank was full");
+        return Ok(code);
+    }
+    let config = filled?;
     say!("Filled in {:.1} s", watch.elapsed().as_secs_f64());
-    serve::serve_with(&data, config, |services| {
+    serve::serve_with(&data, config, ended.arrived(), |services| {
         say_all!("{}", links(services));
         again(services);
-    })
+    })?;
+    Ok(exit::DONE)
 }
 
 /// Makes the bank and its year; returns its settings.
-fn fill(data: &DataDir) -> Result<Config> {
+fn fill(data: &DataDir, ended: &Ended) -> Result<Config> {
     let now = Timestamp(clock::real_us());
     // Wrong settings of the environment are found before anything is made.
     let config = Config::of_text(SETTINGS, "bankd.toml").map_err(anyhow::Error::msg)?;
@@ -75,7 +84,7 @@ fn fill(data: &DataDir) -> Result<Config> {
     let founded = Arc::new(clock::SetClock::new(start));
     init::init_with(data, &choices, |_| Ok(founded))?;
     std::fs::write(data.config(), SETTINGS)?;
-    let done = year::fill(data, &config, start, now)?;
+    let done = year::fill(data, &config, (start, now), ended)?;
     ensure!(done, "the writer thread failed");
     Ok(config)
 }

@@ -19,6 +19,7 @@ use bankd_config::data_dir::DataDir;
 use bankd_ledger::clock::{LedgerClock, SetClock};
 use bankd_services::start as services;
 
+use super::ended::Ended;
 use client::Client;
 use work::Work;
 
@@ -35,12 +36,15 @@ pub(super) fn start(now: Timestamp) -> Timestamp {
     Timestamp((now.0.div_euclid(DAY) - DAYS) * DAY)
 }
 
-/// Fills a new bank whose clock is at `start`; false if its writer failed.
+/// Fills a new bank whose clock is at the start of the year; false if its writer failed.
+///
+/// # Errors
+/// If a command fails, or a signal ends the demo.
 pub(super) fn fill(
     data: &DataDir,
     config: &Config,
-    start: Timestamp,
-    now: Timestamp,
+    (start, now): (Timestamp, Timestamp),
+    ended: &Ended,
 ) -> Result<bool> {
     let mut config = config.clone();
     config.ledger.max_jump_s = TEN_YEARS_S;
@@ -55,7 +59,10 @@ pub(super) fn fill(
         let own: Arc<dyn LedgerClock> = Arc::<SetClock>::clone(&clock);
         let (services, records) = services::start_with(data, &config, |_| Ok(own))?;
         let mut client = Client::new(&services, uid, clock, start);
-        let filled = all(&mut client, now).await;
+        let filled = tokio::select! {
+            filled = all(&mut client, now) => filled,
+            () = ended.clone().arrived() => Err(anyhow::anyhow!("a signal ended the demo")),
+        };
         drop(client);
         let ended = tokio::task::spawn_blocking(move || {
             records.stop();

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
@@ -12,6 +13,7 @@ use bankd_ledger::keys;
 use bankd_services::spool;
 use bankd_store::Checkup;
 use bankd_store::partner::Waiting;
+use rustix::fs::{Access, access};
 
 use super::modes::{self, Named};
 use super::{Found, State};
@@ -147,7 +149,19 @@ fn sink(name: &str, path: &Path) -> Found {
             format!("{name}: {} cannot be written", place.display()),
             "give it to the user that runs the daemon: records wait until then",
         ),
-        Ok(_) => Found::ok(NAME, format!("{name}: {shown}")),
+        Ok(_) => match access(place, Access::WRITE_OK) {
+            Ok(()) => Found::ok(NAME, format!("{name}: {shown}")),
+            Err(error) => Found::of(
+                NAME,
+                State::Fail,
+                format!(
+                    "{name}: {} cannot be written: {}",
+                    place.display(),
+                    io::Error::from(error)
+                ),
+                "make it writable for the user that runs the daemon: records wait until then",
+            ),
+        },
     }
 }
 

@@ -13,6 +13,12 @@ const KEPT: Seconds = Seconds(7 * 86_400);
 /// Bytes of a fingerprint that are stored: enough that no two requests of a key have the same ones.
 const FINGERPRINT_BYTES: usize = 16;
 
+/// How long a nonce is kept that no answer keeps, on the ledger clock. Its window lasts for minutes.
+const SPENT_KEPT: Seconds = Seconds(86_400);
+
+/// How far back nonces can still be in their window, with a wide margin.
+const SPENT_RECENT: Seconds = Seconds(7_200);
+
 /// Expired rows that one go removes.
 pub const PRUNE_MAX: usize = 500;
 
@@ -65,6 +71,21 @@ fn is_same(stored: &[u8], fingerprint: &[u8]) -> bool {
     stored.len() >= FINGERPRINT_BYTES.min(fingerprint.len()) && fingerprint.starts_with(stored)
 }
 
+/// The key of the row of a nonce. No client can have it: theirs contain no `#`.
+fn spent_key(signer: &str, nonce: &str) -> String {
+    format!("#nonce:{signer}:{nonce}")
+}
+
+/// Whether a nonce has a row of its own, by client and signing key.
+pub fn is_spent(
+    connection: &Connection,
+    (client, signer): (&str, &str),
+    nonce: &str,
+) -> Result<bool, Error> {
+    let found = stored_answer(connection, client, &spent_key(signer, nonce))?;
+    Ok(found.is_some())
+}
+
 fn stored_answer(
     connection: &Connection,
     client: &str,
@@ -114,6 +135,16 @@ impl SqliteStore {
         now: Timestamp,
     ) -> Result<(), Error> {
         let until = (!for_ever).then(|| now.plus(KEPT).0);
+        self.keep_row(client, key, stored, until)
+    }
+
+    fn keep_row(
+        &mut self,
+        client: &str,
+        key: &str,
+        stored: &StoredAnswer,
+        until: Option<i64>,
+    ) -> Result<(), Error> {
         let answer = &stored.answer;
         let fingerprint = stored.fingerprint.get(..FINGERPRINT_BYTES);
         let row = params![
@@ -164,6 +195,39 @@ impl SqliteStore {
             nonce: String::new(),
         };
         self.keep_answer(client, whole, &stored, for_ever, now)
+    }
+
+    /// Keeps the nonce of a signed request that no stored answer keeps, with the second when it was signed.
+    pub fn spend_nonce(
+        &mut self,
+        (client, signer): (&str, &str),
+        (nonce, created_s): (&str, i64),
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        let key = spent_key(signer, nonce);
+        if stored_answer(&self.connection, client, &key)?.is_some() {
+            return Ok(());
+        }
+        let stored = StoredAnswer {
+            answer: Answer {
+                status: 401,
+                media: Media::Text,
+                body: created_s.to_string().into_bytes(),
+            },
+            fingerprint: Vec::new(),
+            nonce: nonce.to_owned(),
+        };
+        let until = Some(now.plus(SPENT_KEPT).0);
+        self.keep_row(client, &key, &stored, until)
+    }
+
+    /// When the latest of the requests was signed whose nonces have rows of their own and can be in their window.
+    pub fn spent_until(&self, now: Timestamp) -> Result<Option<i64>, Error> {
+        let newest = now.plus(SPENT_KEPT);
+        let sql = "SELECT max(CAST(CAST(body AS TEXT) AS INTEGER)) FROM idempotency
+                   WHERE until_at >= ?1 AND until_at <= ?2 AND key >= '#nonce:' AND key < '#nonce;'";
+        let range = (newest.minus(SPENT_RECENT).0, newest.0);
+        Ok(self.connection.query_row(sql, range, |row| row.get(0))?)
     }
 
     /// Removes some of the expired answers; returns how many.

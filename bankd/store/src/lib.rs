@@ -84,7 +84,7 @@ pub use counts::{Count, Snapshot};
 pub use derived::rebuild_derived;
 pub use export::{Numbered, Numbering, swf_numbers};
 pub use follow::follow_mark;
-pub use idempotency::{Known, PRUNE_MAX, StoredAnswer, known};
+pub use idempotency::{Known, PRUNE_MAX, StoredAnswer, is_spent, known};
 #[cfg(feature = "test-hooks")]
 pub use migrate::end_at;
 #[cfg(any(test, feature = "test-hooks"))]

@@ -14,7 +14,7 @@ use crate::parts::amount::amount;
 use crate::parts::form::{self, Field, Kind, key, keyed, token};
 use crate::parts::hint;
 use crate::parts::message::said;
-use crate::parts::table::{Table, amounts, words};
+use crate::parts::table::Table;
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -264,21 +264,14 @@ async fn balance(visit: &Visit, after: &AccountAfter) -> Result<Markup, Failed> 
     let list: List<Balance> = visit.get(target).await?;
     let before = list.items.first();
     let unit = before.map_or("", |row| row.unit.as_str());
-    let row = |word: &str, before: Option<&String>, after: &str| {
-        let before = before.map_or_else(|| html! { "–" }, |text| amount(text));
-        vec![html! { (word) }, before, amount(after)]
-    };
-    Ok(html! {
-        (Table {
-            caption: &format!("Balance of {}", after.account),
-            columns: vec![words(""), amounts("Before", unit), amounts("After", unit)],
-            rows: vec![
-                row("Settled", before.map(|row| &row.amount), &after.amount),
-                row("Free", before.map(|row| &row.available), &after.available),
-            ],
-            empty: html! {},
-            data: None,
-            next: None,
-        }.show())
-    })
+    let rows = [
+        ("Settled", before.map(|row| &row.amount), &after.amount),
+        ("Free", before.map(|row| &row.available), &after.available),
+    ];
+    let was = |before: Option<&String>| before.map_or_else(|| html! { "–" }, |text| amount(text));
+    Ok(Table::of(&format!("Balance of {}", after.account), rows)
+        .words("", |(word, ..)| html! { (word) })
+        .amounts("Before", unit, |(_, before, _)| was(before))
+        .amounts("After", unit, |(.., after)| amount(after))
+        .show())
 }

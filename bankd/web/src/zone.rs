@@ -37,6 +37,11 @@ impl Zone {
         self.format(text, "%Y-%m-%d %H:%M")
     }
 
+    /// The same, or a word for no time.
+    pub(crate) fn time_or(self, text: Option<&str>, absent: &str) -> String {
+        text.map_or_else(|| absent.to_owned(), |text| self.time(text))
+    }
+
     /// The same with its seconds, if it has any, so that nothing is hidden.
     pub(crate) fn exact(self, text: &str) -> String {
         let short = self.time(text);
@@ -61,6 +66,11 @@ impl Zone {
     /// The day of a time of the API: `2026-10-01`.
     pub(crate) fn day(self, text: &str) -> String {
         self.format(text, "%Y-%m-%d")
+    }
+
+    /// The same, or a word for no day.
+    pub(crate) fn day_or(self, text: Option<&str>, absent: &str) -> String {
+        text.map_or_else(|| absent.to_owned(), |text| self.day(text))
     }
 
     /// A time in seconds since 1970.

@@ -7,12 +7,15 @@
 //! | no connection, no answer, 401, busy | the drain ends; all documents stay |
 //! | 70, 99 | stays, and what follows of the same object waits behind it; after [`MAX_TRIES`] while the bank answers others, into the quarantine |
 //! | anything else (44) | stays, and what follows of the same object waits behind it |
+//!
+//! A file that cannot be read stays too, and so does what follows of its object. If the time ends although the
+//! bank answers, the next drain goes on behind the last document (`order`).
 
 use std::collections::HashSet;
-use std::io::{ErrorKind, Result};
+use std::io::{Error, ErrorKind, Result};
 use std::time::Duration;
 
-use super::{Entry, MAX_BATCH, Spool, Tag, parse_name, tags_of};
+use super::{Entry, Spool, Tag, number_of, parse_name, tags_of};
 use crate::clock::Deadline;
 use crate::outcome::{Condition, Outcome};
 
@@ -76,58 +79,54 @@ impl Report {
 pub(crate) fn drain(
     spool: &Spool,
     deadline: Deadline,
-    mut send: impl FnMut(&Entry) -> Outcome,
+    send: impl FnMut(&Entry) -> Outcome,
 ) -> Result<Report> {
-    let mut report = Report::default();
-    let names = spool.oldest()?;
-    if names.is_empty() {
-        return Ok(report);
+    let left = spool.count()?;
+    if left == 0 {
+        return Ok(Report::default());
     }
     let Some(_lock) = spool.lock()? else {
         return Ok(Report {
             busy: true,
-            left: names.len(),
-            ..report
+            left,
+            ..Report::default()
         });
     };
-    let mut blocked = Blocked::default();
-    // Listed again under the lock: another drain may have sent some meanwhile.
-    let names = spool.oldest()?;
-    report.more = names.len() >= MAX_BATCH;
-    for (done, name) in names.iter().enumerate() {
-        if deadline.remaining().is_none_or(|left| left < LEAST_TIME) {
-            report.outage = Some(Outcome::timed_out());
-            report.left += names.len() - done;
-            break;
-        }
-        if blocked.holds_name(name) {
-            report.left += 1;
-            continue;
-        }
-        let Some(entry) = read(spool, name, &mut report)? else {
-            continue;
-        };
-        let tags = tags_of(&entry);
-        if blocked.holds_any(&tags) {
-            blocked.0.extend(tags);
-            report.left += 1;
-            continue;
-        }
-        let outcome = send(&entry);
-        if settle(spool, name, &outcome, &mut report)? {
-            continue;
-        }
-        if is_internal(&outcome) {
-            report.failing.push((name.clone(), outcome.text.clone()));
-        }
-        if outcome.is_outage() || report.failing.len() == MAX_INTERNAL {
-            report.outage = Some(outcome);
-            report.left += names.len() - done;
-            break;
-        }
-        blocked.0.extend(tags);
-        report.left += 1;
-        report.kept.get_or_insert(outcome);
+    // Listed under the lock: another drain may have sent some meanwhile.
+    let batch = spool.batch()?;
+    let report = Report {
+        more: batch.more,
+        ..Report::default()
+    };
+    let mut run = Run {
+        spool,
+        deadline,
+        send,
+        report,
+        blocked: Blocked(batch.older),
+        last: None,
+        looked: 0,
+        is_answering: false,
+        troubles: 0,
+    };
+    let mut is_whole = run.pass(&batch.ahead)?;
+    if is_whole {
+        // What these block is ahead of them and was looked at.
+        run.blocked = Blocked::default();
+        is_whole = run.pass(&batch.behind)?;
+    }
+    let Run {
+        mut report,
+        last,
+        looked,
+        ..
+    } = run;
+    report.left += batch.ahead.len() + batch.behind.len() - looked;
+    let is_at_fault = report.failing.len() == MAX_INTERNAL;
+    if is_whole && !report.more {
+        spool.set_mark(None);
+    } else if report.outage.is_none() || is_at_fault {
+        spool.set_mark(last);
     }
     if report.delivered > 0 {
         spool.flush()?;
@@ -136,10 +135,140 @@ pub(crate) fn drain(
     // several fail and nothing else is answered, the bank is at fault.
     let is_alone = report.failing.len() == 1 && report.outage.is_none();
     let is_answering = report.delivered + report.quarantined > 0 || is_alone;
-    if is_answering && report.failing.len() < MAX_INTERNAL {
-        count_tries(spool, &mut report)?;
+    if is_answering && !is_at_fault {
+        count_tries(spool, &mut report);
     }
     Ok(report)
+}
+
+/// A drain while it runs.
+struct Run<'a, S> {
+    spool: &'a Spool,
+    deadline: Deadline,
+    send: S,
+    report: Report,
+    blocked: Blocked,
+    /// The last document that was looked at.
+    last: Option<&'a str>,
+    /// How many were.
+    looked: usize,
+    /// The bank has answered a document.
+    is_answering: bool,
+    /// Documents that could not be removed or moved.
+    troubles: usize,
+}
+
+impl<'a, S: FnMut(&Entry) -> Outcome> Run<'a, S> {
+    /// Tries these documents; false if the drain ends here.
+    fn pass(&mut self, names: &'a [String]) -> Result<bool> {
+        for name in names {
+            if self
+                .deadline
+                .remaining()
+                .is_none_or(|left| left < LEAST_TIME)
+            {
+                if self.is_answering {
+                    let text = "no time left to send all";
+                    self.keep(Outcome::new(Condition::Timeout, text));
+                } else {
+                    self.report.outage = Some(Outcome::timed_out());
+                }
+                return Ok(false);
+            }
+            self.last = Some(name);
+            if !self.document(name)? {
+                return Ok(false);
+            }
+            self.looked += 1;
+        }
+        Ok(true)
+    }
+
+    /// Tries one document; false if the drain ends with it.
+    fn document(&mut self, name: &str) -> Result<bool> {
+        if self.blocked.holds_name(name) {
+            self.report.left += 1;
+            return Ok(true);
+        }
+        let Some(entry) = self.read(name)? else {
+            return Ok(true);
+        };
+        let tags = tags_of(&entry);
+        if self.blocked.holds_any(&tags) {
+            self.stay(tags);
+            return Ok(true);
+        }
+        let outcome = (self.send)(&entry);
+        self.is_answering |= !outcome.is_outage();
+        match settle(self.spool, name, &outcome, &mut self.report) {
+            Ok(true) => return Ok(true),
+            Ok(false) => {}
+            Err(error) => {
+                self.trouble(name, error)?;
+                self.stay(tags);
+                return Ok(true);
+            }
+        }
+        if is_internal(&outcome) {
+            let failing = (name.to_owned(), outcome.text.clone());
+            self.report.failing.push(failing);
+        }
+        if outcome.is_outage() || self.report.failing.len() == MAX_INTERNAL {
+            self.report.outage = Some(outcome);
+            return Ok(false);
+        }
+        self.stay(tags);
+        self.keep(outcome);
+        Ok(true)
+    }
+
+    /// A document; `None` if it is gone, or cannot be read, or was none and went into the quarantine.
+    fn read(&mut self, name: &str) -> Result<Option<Entry>> {
+        let error = match self.spool.read(name) {
+            Ok(Some(entry)) => return Ok(Some(entry)),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Ok(None) => {
+                let why = "the file is not a whole document of this spool";
+                match self.spool.quarantine(name, why) {
+                    Ok(()) => {
+                        self.report.quarantined += 1;
+                        return Ok(None);
+                    }
+                    Err(error) => return self.trouble(name, error).map(|()| None),
+                }
+            }
+            Err(error) => error,
+        };
+        // It may be a charge that a person can make readable again: its object waits for it.
+        let text = format!(
+            "document {} cannot be read: {error} (bank nami spool ls)",
+            number_of(name)
+        );
+        self.keep(Outcome::new(Condition::Other, text));
+        self.stay(tag_in(name));
+        Ok(None)
+    }
+
+    /// A document stays, and those of its objects wait behind it.
+    fn stay(&mut self, tags: impl IntoIterator<Item = u64>) {
+        self.blocked.0.extend(tags);
+        self.report.left += 1;
+    }
+
+    fn keep(&mut self, why: Outcome) {
+        self.report.kept.get_or_insert(why);
+    }
+
+    /// A document that cannot be removed or moved. Many of them are an error of the folder.
+    fn trouble(&mut self, name: &str, error: Error) -> Result<()> {
+        self.troubles += 1;
+        if self.troubles == MAX_INTERNAL {
+            return Err(error);
+        }
+        let text = format!("document {} cannot be moved: {error}", number_of(name));
+        self.keep(Outcome::new(Condition::Other, text));
+        Ok(())
+    }
 }
 
 /// Whether the answer is an error about one document, and not an outage such as a full disk.
@@ -150,22 +279,23 @@ fn is_internal(outcome: &Outcome) -> bool {
 
 /// Counts one more try of each document that the bank answered with an internal error, and moves those
 /// that were tried too often to the quarantine.
-pub(crate) fn count_tries(spool: &Spool, report: &mut Report) -> Result<()> {
+pub(crate) fn count_tries(spool: &Spool, report: &mut Report) {
     for (name, why) in std::mem::take(&mut report.failing) {
-        let tries = spool.count_try(&name)?;
+        // A try that cannot be counted is one more.
+        let Ok(tries) = spool.count_try(&name) else {
+            continue;
+        };
         if tries < MAX_TRIES {
             continue;
         }
         let reason = format!("moved to quarantine after {tries} tries: {why}");
-        match spool.quarantine(&name, &reason) {
-            Err(error) if error.kind() == ErrorKind::NotFound => continue,
-            other => other?,
+        if spool.quarantine(&name, &reason).is_err() {
+            continue;
         }
         report.quarantined += 1;
         report.left = report.left.saturating_sub(1);
         report.gave_up = Some(format!("1 document {reason} (bank nami quarantine ls)"));
     }
-    Ok(())
 }
 
 /// The objects whose documents have to wait.
@@ -175,7 +305,7 @@ struct Blocked(HashSet<u64>);
 impl Blocked {
     /// A check by name only, so that the file need not be read.
     fn holds_name(&self, name: &str) -> bool {
-        matches!(parse_name(name), Some((_, Tag::One(tag))) if self.0.contains(&tag))
+        tag_in(name).is_some_and(|tag| self.0.contains(&tag))
     }
 
     fn holds_any(&self, tags: &[u64]) -> bool {
@@ -183,16 +313,11 @@ impl Blocked {
     }
 }
 
-/// A document; `None` if it is gone, or was none and went into the quarantine.
-fn read(spool: &Spool, name: &str, report: &mut Report) -> Result<Option<Entry>> {
-    match spool.read(name) {
-        Ok(None) => {
-            spool.quarantine(name, "the file is not a whole document of this spool")?;
-            report.quarantined += 1;
-            Ok(None)
-        }
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        other => other,
+/// The object in a document's name, if it has one.
+fn tag_in(name: &str) -> Option<u64> {
+    match parse_name(name) {
+        Some((_, Tag::One(tag))) => Some(tag),
+        _ => None,
     }
 }
 

@@ -28,6 +28,8 @@ pub(crate) struct Entry {
     pub(crate) time_us: i64,
     /// The query of the target, without `?`.
     pub(crate) query: String,
+    /// The settings file of its call; empty in documents of earlier versions.
+    pub(crate) file: String,
     pub(crate) body: Vec<u8>,
 }
 
@@ -52,12 +54,16 @@ impl Entry {
     /// The file's content.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let head = format!(
-            "{MAGIC}\nkey: {}\nevent: {}\ntime: {}\nquery: {}\nlength: {}\n\n",
+            "{MAGIC}\nkey: {}\nevent: {}\ntime: {}\nquery: {}\nlength: {}\n{}\n",
             self.key,
             self.event.name(),
             self.time(),
             self.query,
-            self.body.len()
+            self.body.len(),
+            match self.file.as_str() {
+                "" => String::new(),
+                file => format!("settings: {file}\n"),
+            }
         );
         let mut content = Vec::with_capacity(head.len() + self.body.len());
         content.extend_from_slice(head.as_bytes());
@@ -85,12 +91,14 @@ impl Entry {
         let time_us = value("time").and_then(parse_event_time)?;
         let query = value("query").filter(|query| visible(query))?;
         let length: usize = value("length")?.parse().ok()?;
+        let file = value("settings").unwrap_or_default();
         let sendable = !matches!(event, Event::Drain | Event::Query);
         (sendable && length == body.len()).then(|| Self {
             key: key.to_owned(),
             event,
             time_us,
             query: query.to_owned(),
+            file: file.to_owned(),
             body,
         })
     }
@@ -106,6 +114,7 @@ mod tests {
             event: Event::Charge,
             time_us: 1_767_225_600_000_001,
             query: "machine=colony".into(),
+            file: "/etc/bank/nami.conf".into(),
             body: b"<Job>\n\n\xff</Job>\n".to_vec(),
         }
     }
@@ -115,11 +124,13 @@ mod tests {
         let content = entry().encode();
         assert!(content.starts_with(
             b"bank-nami-spool 1\nkey: 018f6b0e-7c1a-7c3e-9f00-000000000001\nevent: charge\n\
-              time: 2026-01-01T00:00:00.000001Z\nquery: machine=colony\nlength: 15\n\n<Job>"
+              time: 2026-01-01T00:00:00.000001Z\nquery: machine=colony\nlength: 15\n\
+              settings: /etc/bank/nami.conf\n\n<Job>"
         ));
         assert_eq!(Entry::decode(&content), Some(entry()));
         let plain = Entry {
             query: String::new(),
+            file: String::new(),
             body: Vec::new(),
             ..entry()
         };

@@ -11,11 +11,11 @@
 
 mod drain;
 mod entry;
+mod order;
 mod recent;
 pub mod shelf;
 mod stray;
 
-use std::collections::BinaryHeap;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Error, ErrorKind, Read as _, Result, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
@@ -38,6 +38,8 @@ const ENDING: &str = ".doc";
 const QUARANTINE: &str = "quarantine";
 /// The file whose lock lets one process drain at a time.
 const LOCK: &str = ".lock";
+/// Opens a FIFO in the place of a file at once, instead of waiting for its other end (`O_NONBLOCK` of Linux).
+const O_NONBLOCK: i32 = 0o4000;
 /// Between two looks at a lock that another process has.
 const LOOK: Duration = Duration::from_millis(20);
 /// Error of a folder with another owner.
@@ -185,13 +187,15 @@ impl Spool {
 
     /// The lock of draining; `None` if another process has it.
     fn lock(&self) -> Result<Option<DrainLock>> {
+        let path = self.folder.join(LOCK);
         let file = OpenOptions::new()
             .write(true)
             .create(true)
             .truncate(false)
             .mode(0o600)
-            .custom_flags(O_NOFOLLOW)
-            .open(self.folder.join(LOCK))?;
+            .custom_flags(O_NOFOLLOW | O_NONBLOCK)
+            .open(&path)
+            .map_err(|error| Error::new(error.kind(), format!("{}: {error}", path.display())))?;
         match file.try_lock() {
             Ok(()) => Ok(Some(DrainLock(file))),
             Err(TryLockError::WouldBlock) => Ok(None),
@@ -209,16 +213,11 @@ impl Spool {
         }
     }
 
-    /// The names of the first documents, in their order.
-    fn oldest(&self) -> Result<Vec<String>> {
-        let mut heap = BinaryHeap::new();
-        self.each_name(|name, _, _| {
-            heap.push(name.to_owned());
-            if heap.len() > MAX_BATCH {
-                heap.pop();
-            }
-        })?;
-        Ok(heap.into_sorted_vec())
+    /// How many documents wait.
+    fn count(&self) -> Result<usize> {
+        let mut count = 0;
+        self.each_name(|_, _, _| count += 1)?;
+        Ok(count)
     }
 
     /// A document; `None` if its content is not whole, which no crash of ours can cause.
@@ -231,7 +230,8 @@ impl Spool {
     /// makes the second sending harmless.
     fn remove(&self, name: &str) -> Result<()> {
         std::fs::remove_file(self.folder.join(name))?;
-        self.forget_tries(name)
+        self.forget_tries(name);
+        Ok(())
     }
 
     /// Adds a try of a document, and returns their number. Not flushed: a lost count costs one more try.
@@ -243,19 +243,13 @@ impl Spool {
             Err(error) => return Err(error),
         };
         let tries = u32::saturating_add(known, 1);
-        let mut file = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(0o600)
-            .custom_flags(O_NOFOLLOW)
-            .open(path)?;
-        file.write_all(format!("{tries}\n").as_bytes())?;
+        write_small(&path, &tries.to_string())?;
         Ok(tries)
     }
 
-    fn forget_tries(&self, name: &str) -> Result<()> {
-        remove_if_there(&self.folder.join(tries_of(name)))
+    fn forget_tries(&self, name: &str) {
+        // A leftover belongs to no document: names have a key and are never used again.
+        let _ = remove_if_there(&self.folder.join(tries_of(name)));
     }
 
     /// Counts the tries of a drain in which only failing documents were sent: the bank has answered
@@ -267,7 +261,8 @@ impl Spool {
         let Some(_lock) = self.lock()? else {
             return Ok(());
         };
-        count_tries(self, report)
+        count_tries(self, report);
+        Ok(())
     }
 
     /// Moves a document aside, with the reason.
@@ -275,7 +270,7 @@ impl Spool {
         let folder = self.quarantine_folder()?;
         write_reason(&folder, name, reason)?;
         std::fs::rename(self.folder.join(name), folder.join(name))?;
-        self.forget_tries(name)?;
+        self.forget_tries(name);
         flush_folder(&folder)?;
         flush_folder(&self.folder)
     }
@@ -317,21 +312,38 @@ fn each_name_in(folder: &Path, mut see: impl FnMut(&str, u64, Tag)) -> Result<()
 
 /// The content of a file that is ours and no link; of a longer one, one byte more than `most`.
 fn read_own(path: &Path, most: usize) -> Result<Vec<u8>> {
-    let file = OpenOptions::new()
+    let opened = OpenOptions::new()
         .read(true)
-        .custom_flags(O_NOFOLLOW)
-        .open(path)?;
+        .custom_flags(O_NOFOLLOW | O_NONBLOCK)
+        .open(path);
+    let is_link = || std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink());
+    let file = match opened {
+        Err(_) if is_link() => return Err(Error::other("it is a symbolic link")),
+        other => other?,
+    };
     let meta = file.metadata()?;
-    if !meta.is_file() || meta.uid() != own_uid()? {
-        return Err(Error::other(format!(
-            "{} is not a file of ours",
-            path.display()
-        )));
+    if !meta.is_file() {
+        return Err(Error::other("it is not a regular file"));
+    }
+    if meta.uid() != own_uid()? {
+        return Err(Error::other("its owner is another user"));
     }
     let mut content = Vec::new();
     let limit = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
     file.take(limit).read_to_end(&mut content)?;
     Ok(content)
+}
+
+/// Writes a small file in place. Not flushed.
+fn write_small(path: &Path, text: &str) -> Result<()> {
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .custom_flags(O_NOFOLLOW | O_NONBLOCK)
+        .open(path)?;
+    file.write_all(format!("{text}\n").as_bytes())
 }
 
 /// The sequence number of a document: the time of its event, or the first that is free after it.
@@ -364,6 +376,11 @@ fn name_of(entry: &Entry, sequence: u64) -> String {
         "{sequence:020}-{}-{key}{ENDING}",
         Tag::of(&entry.body).text()
     )
+}
+
+/// The sequence number in a document's name.
+fn number_of(name: &str) -> u64 {
+    parse_name(name).map_or(0, |(number, _)| number)
 }
 
 /// The tags of all objects of a document.
@@ -437,5 +454,7 @@ fn own_uid() -> Result<u32> {
     Ok(std::fs::metadata("/proc/self")?.uid())
 }
 
+#[cfg(test)]
+mod order_tests;
 #[cfg(test)]
 mod tests;

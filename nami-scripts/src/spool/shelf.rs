@@ -11,11 +11,12 @@ use bank_api::v1::{Drained, Waiting};
 
 use super::{
     ENDING, Entry, MAX_BATCH, QUARANTINE, Spool, drain, each_name_in, entry, fetch_strays,
-    flush_folder, parse_name, read_own, reason_of, remove_if_there, tries_of,
+    flush_folder, number_of, read_own, reason_of, remove_if_there, tries_of,
 };
 use crate::client::Client;
 use crate::clock::Deadline;
-use crate::scan::object_ids;
+use crate::outcome::{Condition, Outcome};
+use crate::scan::{has_several, object_ids};
 use crate::settings::Settings;
 
 /// Largest reason that is read, in bytes.
@@ -86,10 +87,10 @@ impl Shelf {
         &self.settings.spool_dir
     }
 
-    /// The first `most` documents, at most 5000.
+    /// The first `most` documents, at most 5000. One that cannot be read has a reason.
     ///
     /// # Errors
-    /// [`Trouble::Folder`] if one cannot be read.
+    /// [`Trouble::Folder`] if the folder cannot be read.
     pub fn list(&self, place: Place, most: usize) -> Result<Listed, Trouble> {
         let names = self.names(place)?;
         let total = names.len();
@@ -122,7 +123,7 @@ impl Shelf {
             let Some(folder) = self.place(place) else {
                 return Ok(());
             };
-            std::fs::remove_file(folder.join(name))?;
+            remove_any(&folder.join(name))?;
             remove_if_there(&folder.join(reason_of(name)))?;
             remove_if_there(&folder.join(tries_of(name)))?;
             flush_folder(&folder)
@@ -142,11 +143,13 @@ impl Shelf {
             let (Some(from), Some(spool)) = (self.place(Place::Quarantine), &self.spool) else {
                 return Ok(());
             };
-            let content = read_own(&from.join(name), entry::MAX_FILE)?;
+            let content = read_own(&from.join(name), entry::MAX_FILE).map_err(|error| {
+                std::io::Error::other(format!("{name} cannot be read: {error}"))
+            })?;
             let mut entry = Entry::decode(&content).ok_or_else(|| {
                 std::io::Error::other(format!("{name} is not a whole document: drop it"))
             })?;
-            if object_ids(&entry.body).len() <= 1 {
+            if !has_several(&entry.body) {
                 entry.key = next_key(&entry.key);
             }
             // If the machine stops between the two, the same key is sent again and counts once.
@@ -173,7 +176,9 @@ impl Shelf {
         if report.busy {
             return Err(Trouble::Busy);
         }
-        let outage = report.outage.is_some();
+        // What had no time may be sent the next time, like all after an outage.
+        let had_no_time = |kept: &Outcome| kept.condition == Condition::Timeout;
+        let outage = report.outage.is_some() || report.kept.as_ref().is_some_and(had_no_time);
         Ok(Drained {
             delivered: report.delivered,
             quarantined: report.quarantined,
@@ -243,7 +248,7 @@ impl Shelf {
         let content = match read_own(&path.join(name), entry::MAX_FILE) {
             Ok(content) => content,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(folder(&error)),
+            Err(error) => return Ok(Some((unreadable(&path.join(name), name, &error), Vec::new()))),
         };
         let reason = (place == Place::Quarantine)
             .then(|| read_own(&path.join(reason_of(name)), MAX_REASON).ok())
@@ -272,6 +277,27 @@ impl Shelf {
         };
         Ok(Some((waiting, entry.body)))
     }
+}
+
+/// What is known of a file that cannot be read.
+fn unreadable(path: &Path, name: &str, error: &std::io::Error) -> Waiting {
+    Waiting {
+        id: number_of(name).to_string(),
+        bytes: std::fs::symlink_metadata(path).map_or(0, |meta| meta.len()),
+        reason: Some(format!("cannot be read: {error}")),
+        ..Waiting::default()
+    }
+}
+
+/// Removes a file, or an empty folder in its place.
+fn remove_any(path: &Path) -> std::io::Result<()> {
+    let is_folder = std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir());
+    let removed = if is_folder {
+        std::fs::remove_dir(path)
+    } else {
+        std::fs::remove_file(path)
+    };
+    removed.map_err(|error| std::io::Error::other(format!("{}: {error}", path.display())))
 }
 
 /// The name of a document by its number or key.
@@ -303,10 +329,6 @@ fn folder(error: &std::io::Error) -> Trouble {
         return Trouble::Denied(text);
     }
     Trouble::Folder(text)
-}
-
-fn number_of(name: &str) -> u64 {
-    parse_name(name).map_or(0, |(number, _)| number)
 }
 
 /// The key as a file's name holds it: its letters and digits.

@@ -1,5 +1,6 @@
 //! Documents in the default folder although the settings name another spool: they were stored while the settings
-//! could not be read. They move to the spool of the settings, at their place in its order.
+//! could not be read. They move to the spool of the settings, at their place in its order. Those of calls with another
+//! settings file stay: they are for its bank.
 
 use std::fs::remove_file;
 use std::io::{ErrorKind, Result};
@@ -29,7 +30,7 @@ fn fetch_from(folder: &Path, settings: &Settings, deadline: Deadline) -> Result<
         return Ok(());
     };
     let quarantine = folder.join(QUARANTINE);
-    if strays.oldest()?.is_empty() && names_of(&quarantine)?.is_empty() {
+    if names_of(folder)?.is_empty() && names_of(&quarantine)?.is_empty() {
         return Ok(());
     }
     let spool = Spool::open_or_make(&settings.spool_dir)?;
@@ -41,12 +42,11 @@ fn fetch_from(folder: &Path, settings: &Settings, deadline: Deadline) -> Result<
         return Ok(());
     }
     let is_over = || deadline.remaining().is_none();
-    for name in strays.oldest()? {
+    for name in names_of(folder)? {
         if is_over() {
             return Ok(());
         }
-        // One that is not whole stays for a person to look at.
-        if let Some(entry) = read(&folder.join(&name), settings)? {
+        if let Some(entry) = read(&folder.join(&name), settings) {
             // If the machine stops between the two, the same key is sent again and counts once.
             spool.put(&entry)?;
             strays.remove(&name)?;
@@ -57,7 +57,7 @@ fn fetch_from(folder: &Path, settings: &Settings, deadline: Deadline) -> Result<
             return Ok(());
         }
         let path = quarantine.join(&name);
-        if let Some(entry) = read(&path, settings)? {
+        if let Some(entry) = read(&path, settings) {
             let reason = quarantine.join(reason_of(&name));
             let text = read_own(&reason, entry::MAX_FILE).unwrap_or_default();
             spool.put_quarantine(&entry, String::from_utf8_lossy(&text).trim())?;
@@ -68,25 +68,25 @@ fn fetch_from(folder: &Path, settings: &Settings, deadline: Deadline) -> Result<
     flush_folder(folder)
 }
 
-/// A document with the query of these settings, if it was stored without one.
-fn read(path: &Path, settings: &Settings) -> Result<Option<Entry>> {
-    let content = match read_own(path, entry::MAX_FILE) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        other => other?,
-    };
-    let mut entry = Entry::decode(&content);
-    if let Some(entry) = entry.as_mut().filter(|entry| entry.query.is_empty()) {
+/// A document of a call with these settings, or of an earlier version, with their query if it was stored without one.
+/// One that is not whole, or cannot be read, stays for a person to look at.
+fn read(path: &Path, settings: &Settings) -> Option<Entry> {
+    let content = read_own(path, entry::MAX_FILE).ok()?;
+    let mut entry = Entry::decode(&content)?;
+    if entry.query.is_empty() {
         entry.query = query_of(settings, entry.event);
     }
-    Ok(entry)
+    (entry.file.is_empty() || entry.file == settings.file).then_some(entry)
 }
 
+/// The documents of a folder in their order; none if there is no folder.
 fn names_of(folder: &Path) -> Result<Vec<String>> {
     let mut names = Vec::new();
     match each_name_in(folder, |name, _, _| names.push(name.to_owned())) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
-        _ => Ok(names),
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+        _ => names.sort(),
     }
+    Ok(names)
 }
 
 fn is_same(one: &Path, other: &Path) -> Result<bool> {

@@ -1,6 +1,7 @@
 //! What a collector's bodies lack is put right by hand, and lies where its readers look for it.
 
 use std::fs;
+use std::io::{Read as _, Write as _};
 
 use super::wire::{ask, plain};
 use super::{Site, site};
@@ -31,5 +32,31 @@ fn a_refused_body_that_was_mended_is_a_record() {
     assert_eq!(response.names(), ["drone"]);
     let left = bank.json(&["quarantine", "ls"]);
     assert_eq!(left["items"].as_array().unwrap().len(), 0);
+    bank.verify();
+}
+
+/// As every service of the daemon refuses it.
+#[test]
+fn a_request_without_a_host_is_refused() {
+    let Site { mut bank, address } = site();
+    for (head, status) in [
+        ("GET /records HTTP/1.1\r\nConnection: close\r\n", 400),
+        ("GET /records HTTP/1.1\r\nHost: a\r\nHost: a\r\n", 400),
+        (
+            "GET /records HTTP/1.1\r\nHost: a\r\nConnection: close\r\n",
+            200,
+        ),
+        ("GET /records HTTP/1.0\r\n", 200),
+    ] {
+        let mut stream = plain(&address);
+        stream.write_all(format!("{head}\r\n").as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert_eq!(
+            answer.split(' ').nth(1),
+            Some(&*status.to_string()),
+            "{head}: {answer}"
+        );
+    }
     bank.verify();
 }

@@ -194,3 +194,64 @@ fn a_project_stays_in_the_scope_of_its_administrator() {
     bank.bank_ok(&["project", "set", "team", "--parent", ""]);
     bank.verify();
 }
+
+/// What is summed over the bank tells a key for one project about the others.
+#[test]
+fn a_narrow_auditor_sees_no_sums_over_the_bank() {
+    let mut bank = Bank::new();
+    bank.bank_ok(&["user", "add", "carl", "--default-project", "physics"]);
+    bank.bank_ok(&["project", "members", "add", "physics", "carl"]);
+    for (job, project, user) in [("P1", "physics", "carl"), ("C1", "chemistry", "amy")] {
+        bank.bank_ok(&[
+            "charge",
+            job,
+            "-A",
+            project,
+            "-u",
+            user,
+            "-m",
+            "colony",
+            "--procs",
+            "1",
+            "--duration",
+            "1234",
+        ]);
+    }
+    let record = |job: &str, project: &str, user: &str| {
+        format!(
+            r#"{{"source":"x","id":"{job}","machine":"colony","project":"{project}","user":"{user}","start":"2025-12-31T22:00:00Z","end":"2025-12-31T23:00:00Z","processors":2}}"#
+        )
+    };
+    let file = bank.folder().join("uses.jsonl");
+    let records = [
+        record("P1", "physics", "carl"),
+        record("C1", "chemistry", "amy"),
+    ];
+    std::fs::write(&file, records.join("\n") + "\n").unwrap();
+    bank.bank_ok(&["import", "jsonl", file.to_str().unwrap()]);
+    let compared = ["reconcile", "-m", "colony", "--csv"];
+    let all = bank.bank_ok(&compared);
+    assert!(all.contains("P1") && all.contains("C1"), "{all}");
+    for (role, is_auditor) in [("auditor", true), ("scheduler", false), ("admin", true)] {
+        let narrow = token(&bank, role, &["--role", role, "-A", "chemistry"]);
+        let own = with(&bank, &narrow, &compared);
+        assert_eq!(own.exit, 0, "{role}: {}", own.stderr);
+        assert!(own.stdout.contains("C1"), "{role}: {}", own.stdout);
+        for foreign in ["P1", "physics", "carl"] {
+            assert!(!own.stdout.contains(foreign), "{role}: {}", own.stdout);
+        }
+        if !is_auditor {
+            continue;
+        }
+        for command in [&["checkpoint"][..], &["verify"], &["checkpoint", "--list"]] {
+            let ran = with(&bank, &narrow, command);
+            assert_ne!(ran.exit, 0, "{role} {command:?}: {}", ran.stdout);
+            assert!(
+                ran.stderr.contains("the whole bank"),
+                "{role} {command:?}: {}",
+                ran.stderr
+            );
+        }
+    }
+    bank.verify();
+}

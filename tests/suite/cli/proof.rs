@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use crate::harness::{Bank, Documents, Ran, Request, Setup, programs, until};
 use rusqlite::Connection;
@@ -23,34 +23,6 @@ fn change(bank: &Bank, sql: &str) {
     let open = Connection::open(bank.data().join("bank.db")).unwrap();
     open.execute_batch(&format!("PRAGMA foreign_keys = OFF; {sql}"))
         .unwrap();
-}
-
-/// As behind `| head`: nothing is wrong with the bank.
-#[test]
-fn a_reader_that_is_gone_ends_nothing() {
-    let mut bank = Bank::new();
-    bank.stop();
-    for arguments in [&["verify"][..], &["config", "show"], &["doctor"]] {
-        let mut command = Command::new(programs().bankd());
-        command.args(arguments).arg("--data").arg(bank.data());
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        drop(child.stdout.take());
-        let ended = child.wait_with_output().unwrap();
-        let output = String::from_utf8(ended.stderr).unwrap();
-        assert!(!output.contains("panicked"), "{arguments:?}: {output}");
-        assert!(matches!(ended.status.code(), Some(0 | 1)), "{arguments:?}");
-    }
-    let full = std::fs::OpenOptions::new().write(true).open("/dev/full");
-    let mut command = Command::new(programs().bankd());
-    command
-        .args(["config", "show"])
-        .arg("--data")
-        .arg(bank.data());
-    let ended = command.stdout(full.unwrap()).output().unwrap();
-    assert_eq!(ended.status.code(), Some(70));
-    let output = String::from_utf8(ended.stderr).unwrap();
-    assert!(output.starts_with("bankd: standard output: "), "{output}");
 }
 
 #[test]

@@ -184,3 +184,33 @@ fn a_stuck_boundary_is_shown_and_stops_nothing() {
     );
     bank.bank_ok(&["deposit", "physics", "1"]);
 }
+
+/// A clock that stepped back and came right again shows a time that the daemon saw pass: no operator is needed.
+#[test]
+fn a_clock_that_stepped_back_may_come_right_again() {
+    let mut bank = Bank::new();
+    bank.bank_ok(&["deposit", "physics", "77"]);
+    let seen = |bank: &Bank, state: &str, ledger: &str| {
+        until("the clock was seen", || {
+            let clock = &bank.json(&["status"])["clock"];
+            (clock["state"] == state && clock["ledger"] == ledger).then_some(())
+        });
+    };
+    bank.set_clocks(T0 + 60, T0 + 60);
+    seen(&bank, "ok", "2026-01-01T00:01:00Z");
+    bank.bank_ok(&["deposit", "physics", "1"]);
+    bank.set_clocks(T0 - 7200, T0 + 61);
+    seen(&bank, "behind", "2026-01-01T00:01:00Z");
+    bank.set_clocks(T0 + 64, T0 + 64);
+    seen(&bank, "ok", "2026-01-01T00:01:04Z");
+    // A jump beyond what was seen to pass still waits.
+    bank.set_clocks(T0 - 7200, T0 + 65);
+    until("the step was seen", || {
+        (bank.json(&["status"])["clock"]["state"] == "behind").then_some(())
+    });
+    bank.set_clocks(T0 + 86_400, T0 + 70);
+    until("the jump was seen", || {
+        (bank.json(&["status"])["clock"]["state"] == "held").then_some(())
+    });
+    bank.verify();
+}

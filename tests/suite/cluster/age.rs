@@ -106,10 +106,19 @@ fn every_door_shows_how_new_its_answers_are() {
     assert!(!sum.contains("<Message>"), "{sum}");
 
     // No node does: the writer cannot know whether it still is one.
+    let ready = |node: &Bank| node.over_socket(&Request::get("/readyz"));
+    assert_eq!(ready(own).status, 200, "{}", ready(own).text());
     links.iter().for_each(Link::cut);
     until("the writer's answers have an age", || {
         (seen(&page(own)).1 > Some(5000)).then_some(())
     });
+    for node in [own, follower] {
+        let answer = ready(node);
+        assert_eq!(answer.status, 503, "{}", answer.text());
+        assert!(answer.text().contains("the log of the cluster"), "{}", answer.text());
+        let metrics = node.over_socket(&Request::get("/metrics"));
+        assert!(metrics.text().contains("bankd_healthy 0"), "{}", metrics.text());
+    }
     for node in [own, follower] {
         assert!(page(node).text().contains("Old data: "));
         assert!(seen(&collector(node, &records)).1 > Some(5000));
@@ -122,6 +131,9 @@ fn every_door_shows_how_new_its_answers_are() {
         until("the node is up to date", || {
             let page = page(node);
             (is_new(&page) && !page.text().contains("Old data")).then_some(())
+        });
+        until("the node is ready", || {
+            (ready(node).status == 200).then_some(())
         });
     }
     prove(&mut cluster.nodes);

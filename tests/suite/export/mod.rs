@@ -6,6 +6,7 @@ mod by_hand;
 mod feed;
 mod focus;
 mod formats;
+mod machines;
 mod names;
 mod nerc;
 mod openshift;

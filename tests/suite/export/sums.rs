@@ -78,7 +78,7 @@ fn exported(lines: &[Value]) -> (i128, i128) {
 }
 
 /// The same by the exact columns alone.
-fn summed(lines: &[Value]) -> (i128, i128) {
+pub(super) fn summed(lines: &[Value]) -> (i128, i128) {
     let sum = |name: &str| lines.iter().map(|line| thousandths(&line[name])).sum();
     (sum("processor_s"), sum("charge"))
 }
@@ -359,7 +359,28 @@ fn undone_amendments_and_assignments_name_one_owner() {
     bank.bank_ok(&["undo", &charge]);
     agree(&bank);
     bank.bank_ok(&["undo", &taken]);
+    let without = agree(&bank);
     assert_eq!(usage(&bank).1["lost"], (1_200_000, 1_200_000));
+    let both = bank
+        .query("SELECT id FROM tx ORDER BY id DESC LIMIT 2")
+        .concat();
+    let refused = bank.bank(&["undo", &both[1]]);
+    assert_ne!(refused.exit, 0);
+    let advice = format!("undo transaction {} first", both[0]);
+    assert!(refused.stderr.contains(&advice), "{}", refused.stderr);
+    for again in both {
+        bank.bank_ok(&["undo", &again]);
+        agree(&bank);
+    }
+    assert_eq!(agree(&bank), assigned);
+    for again in bank
+        .query("SELECT id FROM tx ORDER BY id DESC LIMIT 2")
+        .concat()
+    {
+        bank.bank_ok(&["undo", &again]);
+        agree(&bank);
+    }
+    assert_eq!(agree(&bank), without);
     bank.verify();
 }
 

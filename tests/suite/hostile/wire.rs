@@ -87,6 +87,13 @@ fn what_is_no_http_is_answered_with_a_problem_document() {
             ),
             400,
         ),
+        ("no host", "GET /healthz HTTP/1.1\r\n\r\n".to_owned(), 400),
+        ("two hosts", get("/healthz", "Host: y\r\n"), 400),
+        (
+            "no host of a page",
+            "GET /web/ HTTP/1.1\r\n\r\n".to_owned(),
+            400,
+        ),
         ("a long address", get(&format!("/{long}"), ""), 414),
         (
             "a thousand headers",
@@ -114,7 +121,18 @@ fn what_is_no_http_is_answered_with_a_problem_document() {
         let problem: serde_json::Value = serde_json::from_str(body).unwrap();
         assert_eq!(problem["status"], status, "{what}");
         assert!(problem["request_id"].is_string(), "{what}");
+        assert_eq!(
+            body.contains("header Host"),
+            what.contains("host"),
+            "{body}"
+        );
     }
+    // HTTP/1.0 has no such field.
+    let mut stream = TcpStream::connect(bank.tcp()).unwrap();
+    stream.write_all(b"GET /healthz HTTP/1.0\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.0 200 "), "{answer}");
     bank.verify();
 }
 

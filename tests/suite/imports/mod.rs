@@ -4,6 +4,7 @@
 mod access;
 mod again;
 mod broken;
+mod busy;
 mod exact;
 mod expected;
 mod quarantine;

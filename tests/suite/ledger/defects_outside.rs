@@ -86,3 +86,33 @@ fn post(route: &str, body: &Value) -> Request {
         body: body.to_string().into_bytes(),
     }
 }
+
+/// Usage that nobody pays must always find the bank's own account, and `bankd verify` knows when it began.
+#[test]
+fn the_allocation_of_the_bank_itself_cannot_be_changed() {
+    let mut bank = Bank::new();
+    let before = bank.transactions();
+    let own = bank.query(
+        "SELECT l.id FROM allocation l JOIN account a ON a.id = l.account WHERE a.name = '#unbilled'",
+    );
+    let own = own[0][0].as_str();
+    for change in [
+        &["allocation", "set", own, "--start", "2026-02-01"][..],
+        &["allocation", "set", own, "--end", "now"],
+        &["allocation", "set", own, "--limit", "5"],
+        &["allocation", "rm", own, "--yes"],
+        &["allocation", "rm", own, "--force", "--yes"],
+        &["account", "set", "#unbilled", "--priority", "5"],
+        &["account", "rm", "#unbilled", "--yes"],
+        &["deposit", "#unbilled", "5"],
+        &["withdraw", "#unbilled", "5"],
+        &["transfer", "5", "--from", "chemistry", "--to", "#unbilled"],
+    ] {
+        let ran = bank.bank(change);
+        assert_ne!(ran.exit, 0, "{change:?}: {}", ran.stdout);
+    }
+    let ran = bank.bank(&["allocation", "set", own, "--end", "now"]);
+    ran.expect_stderr(&["#unbilled", "the bank itself"]);
+    assert_eq!(bank.transactions(), before);
+    bank.verify();
+}

@@ -110,6 +110,34 @@ fn limits_of_slurm_move_in() {
     bank.verify();
 }
 
+/// A reservation that is open at the opening did not begin after it. A repeat at a later time changes nothing.
+#[test]
+fn a_lien_without_a_start_begins_at_the_opening() {
+    let mut bank = new_bank();
+    let files = [
+        ("users.csv", "name\namy\n"),
+        ("machines.csv", "name\ncolony\n"),
+        ("projects.csv", "name,machines\nchem,colony\n"),
+        ("members.csv", "project,user\nchem,amy\n"),
+        ("accounts.csv", "name,projects,users\nchem,chem,MEMBERS\n"),
+        ("allocations.csv", "account,amount\nchem,100000\n"),
+        (
+            "liens.csv",
+            "job,project,machine,amount,end,user,processors\nL1,chem,colony,10000,2030-01-01,amy,1\n",
+        ),
+    ];
+    let set = folder(&bank, "set", &files);
+    let words = ["migrate", "csv", &set, "--source", "old", "--yes"];
+    moved(&bank.bank(&words));
+    let listed = bank.bank_ok(&["lien", "ls", "--csv"]);
+    let line = "1,L1,colony,chem,amy,10000.000,chem,2026-11-24T01:00:00Z,2030-01-01T00:00:00Z";
+    assert!(listed.contains(line), "{listed}");
+    bank.set_clock(NOW + 3600);
+    moved(&bank.bank(&words));
+    assert_eq!(bank.bank_ok(&["lien", "ls", "--csv"]), listed);
+    bank.verify();
+}
+
 #[test]
 fn the_plain_set_moves_in_at_its_opening() {
     let mut bank = new_bank();
@@ -195,4 +223,22 @@ fn the_plain_set_moves_in_at_its_opening() {
         future.stderr
     );
     bank.verify();
+}
+
+#[test]
+fn limits_of_other_resources_of_slurm_are_listed() {
+    let bank = new_bank();
+    let dump = "Cluster - 'colony'\nParent - 'root'\n\
+        Account - 'chem':GrpTRESMins=cpu=1000,gres/gpu=5,mem=-1:GrpTRES=cpu=64\n\
+        Account - 'bio':GrpTRESMins=cpu=7\n";
+    let files = folder(&bank, "slurm-more", &[("dump.cfg", dump)]);
+    let dump = format!("{files}/dump.cfg");
+    let plan = bank.bank_ok(&["migrate", "slurm", &dump, "--dry-run"]);
+    assert!(plan.contains("gres/gpu=5 of account chem"), "{plan}");
+    assert!(plan.contains("cpu=64 of account chem"), "{plan}");
+    assert!(!plan.contains("mem=-1"), "{plan}");
+    let gpu = ["migrate", "slurm", &dump, "--tres", "gres/gpu", "--dry-run"];
+    let plan = bank.bank_ok(&gpu);
+    assert!(plan.contains("cpu=1000"), "{plan}");
+    assert!(plan.contains("cpu=7 of account bio"), "{plan}");
 }

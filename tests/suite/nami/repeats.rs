@@ -300,3 +300,46 @@ fn after_a_refused_start_a_later_reserve_is_a_new_use() {
     assert_eq!((bank.held().len(), bank.jobs().len()), (1, 2));
     bank.verify();
 }
+
+/// The reservation that a job names is no second object, and 0 is no time.
+#[test]
+fn a_job_in_a_reservation_has_one_key() {
+    let mut bank = rich();
+    bank.set_clock(T0 + 600);
+    let names = ["Reservation", "ReqRsv", "ReservationID", "RsvID"];
+    for (number, name) in names.iter().enumerate() {
+        let more = format!("<StartTime>{T0}</StartTime><{name}>class.1</{name}>");
+        let charge = document(&format!("r.2{number}"), 600, &more);
+        bank.script("charge", &charge).expect(0, "");
+        bank.script("charge", &charge).expect(0, "");
+    }
+    assert_eq!(billed(&bank, 1_000_000), 4 * 600);
+    for after in [600, 1200] {
+        bank.set_clock(T0 + after);
+        let more = "<StartTime>0</StartTime><EndTime>0</EndTime>";
+        bank.script("charge", &document("r.30", 600, more))
+            .expect(0, "");
+    }
+    assert_eq!(billed(&bank, 1_000_000), 4 * 600 + 2 * 600);
+    bank.verify();
+}
+
+/// The first job names a machine out of the scope of the key: the second one does not wait for it.
+#[test]
+fn jobs_of_one_reservation_do_not_wait_for_each_other() {
+    let mut bank = rich();
+    let tcp = bank.tcp();
+    let charge = |id, more: &str| {
+        let more = format!("<RsvID>class.2</RsvID><Name>sim</Name>{more}");
+        let call = bank.call("charge").over_tcp(&tcp);
+        call.body(&document(id, 7, &more)).run()
+    };
+    charge("r.31", "<Machine>mars</Machine>")
+        .expect(0, "")
+        .expect_stderr(&["stored in the spool"]);
+    charge("r.32", "")
+        .expect(0, "")
+        .expect_stderr(&["1 wait in the spool"]);
+    assert_eq!((bank.spooled(), billed(&bank, 1_000_000)), (1, 7));
+    bank.verify();
+}

@@ -193,3 +193,21 @@ fn the_setting_is_one_of_two_words_and_can_be_undone() {
     assert_eq!(number(&bank, BILLED), 57_600);
     bank.verify();
 }
+
+/// The correction of the reservation that follows an undo is not the undo.
+#[test]
+fn the_answer_to_an_undo_names_the_undo() {
+    let mut bank = bank();
+    end(&bank, &reservation(16, 0, 3600));
+    end(&bank, &job("412", "Reservation", (4, 900, 2700)));
+    let sql = "SELECT max(id) FROM tx WHERE op = ";
+    let charge = number(&bank, &format!("{sql}'charge'"));
+    let before = number(&bank, BILLED);
+    let undo = bank.json(&["undo", &charge.to_string()])["transaction"].to_string();
+    assert_eq!(undo, number(&bank, &format!("{sql}'reverse'")).to_string());
+    assert_ne!(number(&bank, BILLED), before, "the reservation pays for more");
+    let again = bank.json(&["undo", &undo])["transaction"].to_string();
+    assert_eq!(again, number(&bank, &format!("{sql}'reverse'")).to_string());
+    assert_eq!(number(&bank, BILLED), before);
+    bank.verify();
+}

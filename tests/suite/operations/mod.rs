@@ -7,7 +7,9 @@ mod full;
 mod limits;
 mod metrics;
 mod modes;
+mod read_only;
 mod reload;
+mod removed_money;
 
 use std::path::Path;
 use std::process::Command;

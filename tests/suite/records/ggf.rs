@@ -105,3 +105,41 @@ fn the_record_of_the_close_has_the_shadow_price_in_notional_only() {
         assert_eq!(element(&lines[0], "Charge"), charge, "{mode}");
     }
 }
+
+/// New uses of a restored bank have the numbers of lost ones, whose records the file has.
+#[test]
+fn a_file_with_later_uses_than_the_restored_bank_is_reported() {
+    let mut bank = bank(true);
+    let charge = |job: &str| {
+        let words = [
+            "charge", job, "-A", "chemistry", "-u", "amy", "-m", "colony", "--procs", "1", "--duration",
+            "10",
+        ];
+        bank.bank_ok(&words);
+    };
+    charge("kept");
+    let [data, out] = [bank.data(), bank.folder().join("out")].map(|p| p.display().to_string());
+    let clock = bank.clock();
+    let run = |words: &[&str]| {
+        let mut command = Command::new(crate::harness::programs().bankd());
+        let ran = Ran::of(command.args(words).env("BANKD_TEST_CLOCK", &clock), b"");
+        assert_eq!(ran.exit, 0, "{words:?}: {}", ran.stderr);
+        ran.stdout
+    };
+    run(&["backup", "--data", &data, "--out", &out]);
+    charge("lost");
+    bank.stop();
+    assert!(lines(&bank, "ggf.xml").last().unwrap().contains("lost"));
+    let folder = std::fs::read_dir(&out).unwrap().next().unwrap().unwrap();
+    let folder = folder.path().display().to_string();
+    let output = run(&["restore", &folder, "--data", &data, "--force"]);
+    assert!(output.contains("records  record files"), "{output}");
+    assert!(!bank.log().contains("record ids again"));
+    bank.start();
+    crate::harness::until("the warning", || {
+        let log = bank.log();
+        let line = log.lines().find(|line| line.contains("record ids again"));
+        line.map(|line| assert!(line.contains("ggf.xml"), "{line}"))
+    });
+    bank.verify();
+}

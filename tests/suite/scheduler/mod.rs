@@ -2,10 +2,12 @@
 //! captured documents, the check of a configuration, and quotes for a portal.
 
 mod moab;
+mod names;
 mod offers;
 mod replay;
 mod spool;
 mod stray;
+mod stuck;
 
 use std::path::PathBuf;
 

@@ -38,7 +38,13 @@ impl Var {
     /// Runs the script of an event with this `/var/spool`, and a further line of `nami.conf`.
     fn run(&self, bank: &Bank, event: &str, body: &[u8], line: &str) -> Ran {
         let folder = self.folder.display();
-        let script = format!("mount --bind '{folder}' /var/spool && exec \"$0\"");
+        // One settings file of all calls, whose path their documents contain.
+        let file = bank.folder().join("nami.conf");
+        let file = file.display();
+        let script = format!(
+            "mount --bind '{folder}' /var/spool && cp \"$NAMI_CONF\" '{file}' && \
+             NAMI_CONF='{file}' && export NAMI_CONF && exec \"$0\""
+        );
         let wrapper = ["unshare", self.flags, "sh", "-c", &script];
         bank.call(event)
             .through(&wrapper)
@@ -107,6 +113,35 @@ fn the_document_of_an_event_sends_the_stored_ones_first() {
     bank.start();
     var.run(&bank, "drain", b"", "").expect(0, "");
     assert_eq!(bank.journal("charge").len(), 3);
+    bank.verify();
+}
+
+/// A second scheduler of the same user has the default spool: its charge, which waits there for its own bank, stays.
+#[test]
+fn a_charge_of_another_settings_file_is_left() {
+    let documents = Documents::own();
+    let mut bank = Bank::new();
+    let Some(var) = Var::new(&bank) else { return };
+    let large = "#".repeat(LARGE);
+    var.run(&bank, "charge", &documents.get(4), &large)
+        .expect(0, "");
+    let folder = var.folder.join("bank/nami");
+    let mut found = std::fs::read_dir(&folder).unwrap().flatten();
+    let own = found.find(|e| e.file_name().to_string_lossy().ends_with(".doc"));
+    let path = own.unwrap().path();
+    let text = String::from_utf8(std::fs::read(&path).unwrap()).unwrap();
+    let (before, after) = text.split_once("settings: ").unwrap();
+    let (own, after) = after.split_once('\n').unwrap();
+    // As the call of the other scheduler writes it, and as an earlier version does.
+    let other = format!("{before}settings: /etc/other.conf\n{after}");
+    let unnamed = format!("{before}{after}");
+    assert_eq!(Path::new(own), bank.folder().join("nami.conf"));
+    std::fs::write(&path, other).unwrap();
+    var.run(&bank, "drain", b"", "").expect(0, "");
+    assert_eq!((var.documents(""), bank.journal("charge").len()), (1, 0));
+    std::fs::write(&path, unnamed).unwrap();
+    var.run(&bank, "drain", b"", "").expect(0, "");
+    assert_eq!((var.documents(""), bank.journal("charge").len()), (0, 1));
     bank.verify();
 }
 

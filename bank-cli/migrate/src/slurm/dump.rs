@@ -125,7 +125,7 @@ fn is_limit(name: &str) -> bool {
     !FACTS.iter().any(|own| own.eq_ignore_ascii_case(name))
 }
 
-pub(super) fn read(name: &str, bytes: &[u8]) -> Result<Dump, Fault> {
+pub(super) fn read(name: &str, bytes: &[u8], tres: &str) -> Result<Dump, Fault> {
     let text = decoded(bytes).0;
     let mut dump = Dump::default();
     let mut parent: Option<String> = None;
@@ -173,7 +173,7 @@ pub(super) fn read(name: &str, bytes: &[u8]) -> Result<Dump, Fault> {
             }
             "Account" | "User" => add(
                 &mut dump,
-                word,
+                (word, tres),
                 Held {
                     parent: above,
                     ..held
@@ -193,9 +193,9 @@ pub(super) fn read(name: &str, bytes: &[u8]) -> Result<Dump, Fault> {
     Ok(dump)
 }
 
-fn add(dump: &mut Dump, word: &str, held: Held) {
+fn add(dump: &mut Dump, (word, tres): (&str, &str), held: Held) {
     if word == "Account" {
-        unmoved(&held, &mut dump.unmoved);
+        unmoved(&held, tres, &mut dump.unmoved);
         dump.accounts.push(held);
     } else if held.parent.is_empty() {
         let what = "users of the account root".to_owned();
@@ -205,14 +205,31 @@ fn add(dump: &mut Dump, word: &str, held: Held) {
     }
 }
 
-fn unmoved(held: &Held, all: &mut BTreeMap<String, Vec<String>>) {
+/// What of an account's limits does not become money: all but the minutes of the one resource.
+fn unmoved(held: &Held, tres: &str, all: &mut BTreeMap<String, Vec<String>>) {
     for (name, value) in &held.fields {
-        let is_moved = ["GrpTRESMins", "GrpCPUMins"].contains(&name.as_str());
-        if is_limit(name) && !is_moved && value != "-1" {
+        let left = match name.as_str() {
+            "GrpTRESMins" => others(value, tres),
+            "GrpCPUMins" if tres == "cpu" => String::new(),
+            _ if is_limit(name) && value != "-1" => value.clone(),
+            _ => String::new(),
+        };
+        if !left.is_empty() {
             let own = all.entry(name.clone()).or_default();
-            own.push(format!("{value} of account {}", held.name));
+            own.push(format!("{left} of account {}", held.name));
         }
     }
+}
+
+/// The limits of a list but those of one resource, and but `-1`, which removes one.
+fn others(list: &str, tres: &str) -> String {
+    let is_left = |pair: &&str| {
+        let (name, minutes) = pair.split_once('=').unwrap_or((pair, ""));
+        let is_own = name.trim().eq_ignore_ascii_case(tres);
+        !is_own && minutes.trim() != "-1" && !pair.trim().is_empty()
+    };
+    let left: Vec<&str> = list.split(',').filter(is_left).collect();
+    left.join(",")
 }
 
 /// `Account - 'chem':Description='quantum chemistry':GrpTRESMins=cpu=1000`.

@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     fs::File,
-    io::{self, BufWriter, ErrorKind, Write},
+    io::{self, BufWriter, Write},
     path::Path,
 };
 
@@ -217,15 +217,10 @@ impl<'a> Export<'a> {
             (None, None) => {
                 let mut output = io::stdout().lock();
                 let written = self.write(&mut output, true)?;
-                match written.and_then(|()| output.flush()) {
-                    // Nobody reads any more, which is no failure (ux.md 2.2).
-                    Err(e) if e.kind() == ErrorKind::BrokenPipe => Ok(String::new()),
-                    Err(e) => Err(cannot("standard output", &e)),
-                    Ok(()) => {
-                        self.report();
-                        Ok(String::new())
-                    }
+                if out::written(written.and_then(|()| output.flush()))? {
+                    self.report();
                 }
+                Ok(String::new())
             }
         }
     }

@@ -11,9 +11,10 @@ use ureq::http::Method;
 use super::super::counted;
 use crate::{
     cli::{ImportArgs, WriteArgs},
+    client,
     context::Context,
     fail::Failure,
-    out,
+    out, upload,
 };
 
 /// Most records of one request.
@@ -131,13 +132,19 @@ impl<'a> Import<'a> {
         self.bytes = 0;
         let (numbers, records): (Vec<u64>, Vec<Value>) =
             std::mem::take(&mut self.waiting).into_iter().unzip();
-        let key = self.args.write.key.as_ref();
+        let key = match &self.args.write.key {
+            Some(key) => format!("{key}.{}", self.requests),
+            None => client::new_key()?,
+        };
         let write = WriteArgs {
             dry_run: self.args.write.dry_run,
-            key: key.map(|key| format!("{key}.{}", self.requests)),
+            key: Some(key),
         };
         let body = NewUsages { records };
-        let sent = self.context.send(Method::POST, &["usage"], &body, &write);
+        // With the same key: what was written under load meanwhile is answered as it was.
+        let sent = upload::repeated(upload::BUSY_TRIES, || {
+            self.context.send(Method::POST, &["usage"], &body, &write)
+        });
         let taken: UsageTaken = sent.map_err(|failure| self.broken(&numbers, failure))?;
         for (number, item) in numbers.into_iter().zip(taken.items) {
             self.took(number, item);

@@ -3,7 +3,7 @@
 use bank_api::v1::{List, Project};
 use bank_core::kind::Kind;
 
-use super::{Record, sheet};
+use super::{Record, sheet, whole};
 use crate::{cli::AtArgs, context::Context, fail::Failure, out::text};
 
 /// Projects below their parents; with `top` only that one and what is below it.
@@ -25,7 +25,8 @@ pub(super) fn show(
         row.insert("depth".to_owned(), (*depth).into());
         row
     });
-    let sheet = sheet(kind, &rows.collect::<Vec<_>>());
+    let rows: Vec<Record> = rows.collect();
+    let sheet = sheet(&whole(context, kind, &rows), &rows);
     list.items = order
         .into_iter()
         .map(|(project, _)| project.clone())

@@ -5,7 +5,7 @@ use crate::access::{Act, Held, held};
 use crate::amount::Amount;
 use crate::command::{After, Command, Open};
 use crate::effects::{Effects, EntryKind, Moved, Outcome};
-use crate::model::{Limit, LimitOf, MoneyKind};
+use crate::model::{Allocation, Limit, LimitOf, MoneyKind, Phase};
 use crate::refusal::Refusal;
 use crate::role::{Role, Who};
 use crate::time::Timestamp;
@@ -170,15 +170,13 @@ pub(super) fn moved(command: &Command, effects: &Effects, view: &View) -> Vec<(M
         }
         // Money that comes again and again is deposited without anybody's further word.
         (Command::AddCycle(_) | Command::SetCycle(_), Outcome::Cycle(cycle)) => {
-            let old = match command {
-                Command::SetCycle(set) if set.amount.is_none() => return Vec::new(),
-                _ => cycle.amount,
-            };
-            vec![(MoneyKind::Deposit, old)]
+            let is_same = matches!(command, Command::SetCycle(set) if set.amount.is_none());
+            let amount = if is_same { Amount::ZERO } else { cycle.amount };
+            vec![(MoneyKind::Deposit, amount)]
         }
         (Command::Open(Open::Allocation(own)), _) => {
             let gone = own.deposited.0.abs_diff(own.amount.0);
-            let gone = Amount(i64::try_from(gone).unwrap_or(i64::MAX));
+            let gone = Amount::clamped(gone.into());
             vec![
                 (MoneyKind::Deposit, own.deposited),
                 (MoneyKind::CreditLimit, own.credit_limit),
@@ -194,8 +192,8 @@ pub(super) fn moved(command: &Command, effects: &Effects, view: &View) -> Vec<(M
         }
         (Command::After(After::Reverse(_)), _) => vec![taken_back(effects)],
         (Command::After(After::Adjust(adjust)), _) => {
-            let size = i64::try_from(adjust.amount.0.unsigned_abs()).unwrap_or(i64::MAX);
-            vec![(MoneyKind::Adjust, Amount(size))]
+            let size = i128::from(adjust.amount.0).abs();
+            vec![(MoneyKind::Adjust, Amount::clamped(size))]
         }
         // Money that goes with its account or allocation went out.
         (Command::After(After::RemoveAccount(_) | After::RemoveAllocation(_)), _) => {
@@ -204,10 +202,18 @@ pub(super) fn moved(command: &Command, effects: &Effects, view: &View) -> Vec<(M
             let gone: i128 = gone.map(|entry| i128::from(entry.delta.amount)).sum();
             vec![(MoneyKind::Withdraw, Amount::clamped(gone.saturating_neg()))]
         }
-        (Command::SetAllocation(set), _) => {
-            let old = view.allocation(set.id).map_or(0, |a| a.credit_limit.0);
-            let new = set.credit_limit.map_or(old, |limit| limit.0);
-            vec![(MoneyKind::CreditLimit, Amount(new.saturating_sub(old)))]
+        (Command::SetAllocation(_), Outcome::Allocation(new, _)) => {
+            let old = view.allocation(new.id).unwrap_or(new);
+            let limit = new.credit_limit.0.saturating_sub(old.credit_limit.0);
+            // Money that ends earlier, or is moved into the future, goes out (decision 0224).
+            let end = |own: &Allocation| own.window.end.map_or(i64::MAX, |end| end.0);
+            let later = (old.phase, new.phase) == (Phase::Active, Phase::Future);
+            let is_cut = later || end(new) < end(old);
+            let gone = if is_cut { old.amount } else { Amount::ZERO };
+            vec![
+                (MoneyKind::CreditLimit, Amount(limit)),
+                (MoneyKind::Withdraw, gone),
+            ]
         }
         _ => Vec::new(),
     };

@@ -10,6 +10,7 @@ use crate::model::{Account, Allocation, Instance, Phase};
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
 use crate::rules::admin::unused;
+use crate::rules::money::of_people;
 use crate::view::{Context, View};
 
 /// Removes an account with everything in it.
@@ -45,12 +46,7 @@ pub(super) fn allocation(
     let old = *view.allocation(id).ok_or_else(unknown)?;
     let account = ctx.directory.account(old.account);
     let account = account.filter(|a| !a.deleted).ok_or_else(unknown)?;
-    if account.name == UNBILLED {
-        return Err(Refusal::in_use(
-            format!("allocation {}", id.0),
-            "the bank itself",
-        ));
-    }
+    of_people(account)?;
     let count = holders(view, &[id]).count();
     if count > 0 && !remove.force {
         return Err(Refusal::LiveLiens {

@@ -1,11 +1,12 @@
 //! The opposite of charges, refunds and settlements: the instance's sums follow.
 
+use super::moved::{self, bills, is_taken_back, rows_of};
 use super::opposite::{begin, check_cover, not_reversible, oppose, reversed, unblock_paid};
-use super::{announce, announce_moved, shift_exact_sum};
+use super::shift_exact_sum;
 use crate::amount::Amount;
 use crate::command::Reverse;
 use crate::effects::{Billing, Effects, Entry, EntryKind, InstanceChange, UsageRow};
-use crate::history::{PastTx, Rest, is_charge, refunds_of, rests, standing, taken_back_by};
+use crate::history::{PastTx, Rest, refunds_of, rests, standing, taken_back_by};
 use crate::ids::{EntryId, Next, TxId, UsageId};
 use crate::model::Instance;
 use crate::postings::{About, Postings};
@@ -79,6 +80,8 @@ fn reverse_money(
     let tx = begin(&mut postings, reverse, ctx);
     postings.about_instance(instance.id);
     let known = instance.clone();
+    let nothing = moved::nothing(root, own, view).filter(|_| rows.is_empty());
+    rows.extend(&nothing);
     let (back, mut opposites) = move_back(&mut postings, instance, &rows, tx, ctx)?;
     let usage = UsageId(Next::take(&mut postings.next.usage));
     let about = About {
@@ -94,7 +97,7 @@ fn reverse_money(
         "charge" | "adjust" => {
             let of_all = worth(back.plus(row.amount)?, ctx)?;
             let exact = added(root, undone).or((!rows.is_empty()).then_some(of_all));
-            facts_changed = name_mover(instance, root, view, undone);
+            facts_changed = moved::name_mover(instance, root, view, undone);
             uncount(instance, priced(root, own, view), &row, exact, ctx)?;
             undispute(instance, root, undone);
             unbill_windows(&mut postings, instance, root, view, undone)?;
@@ -102,15 +105,14 @@ fn reverse_money(
         "settle" => {
             instance.billed = instance.billed.plus(row.amount)?;
             row.billing = other_side(own.billing);
-            facts_changed = name_payer(instance, root, row.billing);
+            facts_changed = moved::name_payer(instance, root, row.billing);
         }
         _ => {}
     }
     unblock_paid(&mut postings, &parts, ctx);
     opposites.push(row.clone());
-    let is_moved = is_settled && known.facts.project != instance.facts.project;
-    let last = is_moved.then_some(undone);
-    announce_all(&mut postings, (&known, instance), (&opposites, last), ctx);
+    let last = moved::last_is_before((&known, instance), (root, undone), view);
+    moved::announce_all(&mut postings, (&known, instance), (&opposites, last), ctx);
     instance.last_usage = Some(usage);
     postings.usages.push(row);
     postings.instances.push(InstanceChange {
@@ -127,35 +129,9 @@ fn pairs(rows: &[&UsageRow], opposites: &[UsageRow]) -> Vec<(UsageId, UsageId)> 
     rows.iter().map(|row| row.id).zip(opposites).collect()
 }
 
-fn rows_of(tx: TxId, view: &View) -> Vec<&UsageRow> {
-    view.usages.iter().filter(|u| u.tx == tx).collect()
-}
-
 /// The row with the priced facts, which an opposite does not repeat.
 fn priced<'a>(root: &PastTx, own: &'a UsageRow, view: &'a View) -> &'a UsageRow {
     rows_of(root.id, view).pop().unwrap_or(own)
-}
-
-/// Writes records of rows. Charges that go back and refunds that are done again belong to the instance as it
-/// was before. The rows of a settlement that moves the use have two owners: `last_is_before` is whether the last one is
-/// that of the owner before.
-fn announce_all(
-    postings: &mut Postings,
-    (before, after): (&Instance, &Instance),
-    (rows, last_is_before): (&[UsageRow], Option<bool>),
-    ctx: &Context<'_>,
-) {
-    let last = rows.last().map(|row| row.id);
-    for row in rows {
-        if let Some(last_is_before) = last_is_before {
-            let is_before = (Some(row.id) == last) == last_is_before;
-            announce_moved(postings, if is_before { before } else { after }, row, ctx);
-            continue;
-        }
-        let is_refund = row.billing == Billing::Refund;
-        let is_back = (row.amount < Amount::ZERO) != is_refund;
-        announce(postings, if is_back { before } else { after }, row, ctx);
-    }
 }
 
 /// Takes back the rows before that of the charge; returns their sum and their opposites. They count no time,
@@ -193,30 +169,6 @@ fn move_back(
 fn added(root: &PastTx, undone: bool) -> Option<Added> {
     let added = Added::read(&root.reason)?;
     Some(if undone { added.negated() } else { added })
-}
-
-/// If the charge moved the use to another project or user, names the present ones in the instance. Returns whether it
-/// did.
-fn name_mover(instance: &mut Instance, root: &PastTx, view: &View, undone: bool) -> bool {
-    let rows = rows_of(root.id, view);
-    let Some(from) = rows.iter().find(|u| u.amount < Amount::ZERO) else {
-        return false;
-    };
-    if let (true, true, Some(entry)) = (undone, is_taken_back(root, view), root.entries.first()) {
-        instance.facts.project.clone_from(&entry.project);
-        return true;
-    }
-    let row = if undone { Some(from) } else { rows.last() };
-    let of_row = |e: &&Entry| row.is_some_and(|row| e.usage == Some(row.id));
-    let named = root.entries.iter().find(of_row);
-    if let (Some(named), true) = (named, rows.len() > 1) {
-        instance.facts.project.clone_from(&named.project);
-        instance.facts.user.clone_from(&named.user);
-        // The other project's account pays no more of it.
-        instance.account = None;
-        instance.fallback_from = None;
-    }
-    named.is_some() && rows.len() > 1
 }
 
 /// The value of minor units in the running sum.
@@ -295,19 +247,6 @@ fn other_side(billing: Billing) -> Billing {
     }
 }
 
-/// Names the project of the settlement's other side in the instance. Returns whether it did.
-fn name_payer(instance: &mut Instance, settlement: &PastTx, billing: Billing) -> bool {
-    let wanted = |kind: EntryKind| match billing {
-        Billing::Unbilled => kind == EntryKind::Reverse,
-        _ => is_charge(kind),
-    };
-    let named = settlement.entries.iter().find(|e| wanted(e.kind));
-    if let Some(named) = named {
-        instance.facts.project.clone_from(&named.project);
-    }
-    named.is_some()
-}
-
 /// Whether the work may be taken back, or done again.
 fn check(
     undone: bool,
@@ -320,6 +259,7 @@ fn check(
         return check_unassigned(root, target, view);
     }
     check_standing(target, target, view)?;
+    check_assigned(root, target, view)?;
     check_room(root, target, view)?;
     check_fee(root, target, instance)
 }
@@ -355,17 +295,9 @@ fn check_fee(root: &PastTx, target: &PastTx, instance: &Instance) -> Result<(), 
     Ok(())
 }
 
-/// Whether a transaction took a use from `#unbilled` for a project, which the next one charged.
-fn is_taken_back(root: &PastTx, view: &View) -> bool {
-    let takes_time = |row: &&UsageRow| row.charged < Seconds(0);
-    let is_only_back = root.entries.iter().all(|e| e.kind == EntryKind::Reverse);
-    is_only_back && rows_of(root.id, view).iter().any(takes_time)
-}
-
 /// What an assignment took from `#unbilled` comes back there only after the project's charge was undone: both would
 /// bill the use otherwise.
 fn check_unassigned(root: &PastTx, target: &PastTx, view: &View) -> Result<(), Refusal> {
-    let bills = |kind| is_charge(kind) || kind == EntryKind::ChargeNotional;
     let kept = standing(&view.history);
     let later = kept
         .iter()
@@ -379,6 +311,21 @@ fn check_unassigned(root: &PastTx, target: &PastTx, view: &View) -> Result<(), R
             Err(not_reversible(target, &why))
         }
         _ => Ok(()),
+    }
+}
+
+/// The charge of an assignment is done again only after the first part of it, which took the use from `#unbilled`.
+fn check_assigned(root: &PastTx, target: &PastTx, view: &View) -> Result<(), Refusal> {
+    let is_first = |tx: TxId| tx.0.saturating_add(1) == root.id.0;
+    let first = view.history.iter().filter(|(tx, _)| is_first(*tx));
+    let mut back = first.filter_map(|(_, e)| taken_back_by(&view.history, e.id));
+    match back.next().filter(|_| root.reason.contains("assigned ")) {
+        Some(TxId(by)) => {
+            let why =
+                format!("the use went back to `#unbilled` after it; undo transaction {by} first");
+            Err(not_reversible(target, &why))
+        }
+        None => Ok(()),
     }
 }
 

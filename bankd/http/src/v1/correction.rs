@@ -68,8 +68,13 @@ pub(super) async fn adjust(call: Call) -> Handled {
 /// The adjustment that a body asks for.
 pub(super) fn adjusted(call: &Call) -> Result<Command, Failure> {
     let new: NewAdjustment = call.json()?;
+    let amount = amount(call, &new.amount)?;
+    if amount.is_zero() {
+        let what = "an adjustment must not be 0: it adds an amount, or takes a negative one";
+        return Err(Failure::new("bad_amount", what));
+    }
     Ok(Command::After(After::Adjust(Adjust {
-        amount: amount(call, &new.amount)?,
+        amount,
         name: new.account,
         allocation: new.allocation.map(AllocationId),
         note: new.note,

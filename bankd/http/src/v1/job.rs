@@ -16,6 +16,7 @@ use bankd_store::read::jobs::{self, Detail, JobRow, Period};
 use bankd_store::read::{Page, liens::LienRow};
 
 use super::call::{Call, Handled, ok};
+use super::named::Names;
 use super::pages::numbered;
 use super::path::Path;
 use super::view::Lookup as _;
@@ -32,9 +33,10 @@ pub(super) async fn list(call: Call) -> Handled {
     let bounds = [&query.from, &query.until, &query.period].map(Option::as_deref);
     let period = period(bounds).map_err(|r| call.refused(&r))?;
     let work = Work::new(&call.view, query.project, query.user, query.machine)?;
+    let wanted = work.clone();
     let keep = move |row: &JobRow| {
         open.is_none_or(|open| open == row.closed.is_none())
-            && work.holds(&row.project, &row.user, &row.machine)
+            && wanted.holds(&row.project, &row.user, &row.machine)
     };
     let page = call.ask(move |connection| {
         let page = jobs::list(connection, below, limit.saturating_add(1), period, keep)?;
@@ -47,6 +49,9 @@ pub(super) async fn list(call: Call) -> Handled {
         Ok((rows, last, next))
     });
     let (rows, last, next) = page.await?;
+    if rows.is_empty() && next.is_none() {
+        work.check(&call).await?;
+    }
     let directory = call.directory();
     let items = rows.iter().zip(&last);
     ok(&List {
@@ -131,6 +136,7 @@ fn ambiguous(call: &Call, id: &str, rows: &[JobRow]) -> Failure {
 }
 
 /// Selection of visible work in a list.
+#[derive(Clone)]
 pub(super) struct Work {
     view: View,
     project: Option<String>,
@@ -140,7 +146,7 @@ pub(super) struct Work {
 
 impl Work {
     /// Names that are unknown are 404: an empty list would hide a slip of the fingers. A user or
-    /// machine that only documents name is looked for as text.
+    /// machine that only documents name is looked for as text; [`Work::check`] is for an empty list.
     pub(super) fn new(
         view: &View,
         project: Option<String>,
@@ -156,6 +162,39 @@ impl Work {
             user,
             machine,
         })
+    }
+
+    /// Checks the user and the machine of an empty list: registered, or named by usage or a job in view.
+    ///
+    /// # Errors
+    /// 404 for the first other name; if the store cannot be read.
+    pub(super) async fn check(&self, call: &Call) -> Result<(), Failure> {
+        let kinds = [
+            (self.user.as_deref(), None),
+            (None, self.machine.as_deref()),
+        ];
+        for (user, machine) in kinds {
+            let names = Names {
+                user,
+                machine,
+                ..Names::default()
+            };
+            let Err(unknown) = names.check(call).await else {
+                continue;
+            };
+            let (user, machine) = (user.map(str::to_owned), machine.map(str::to_owned));
+            let named = Work::new(&call.view, None, user, machine)?;
+            let found = call.ask(move |connection| {
+                let keep = |row: &JobRow| named.holds(&row.project, &row.user, &row.machine);
+                jobs::list(connection, None, 1, None, keep)
+            });
+            let found = found.await?;
+            // A search that stopped early may have missed a job.
+            if found.rows.is_empty() && found.next.is_none() {
+                return Err(unknown);
+            }
+        }
+        Ok(())
     }
 
     /// The requested project.

@@ -27,6 +27,7 @@ pub(super) async fn list(call: Call) -> Handled {
     let after = after.map_err(|r| call.refused(&r))?;
     let then = historical::then(&call, query.at.as_deref(), query.recorded).await?;
     let work = job::Work::new(&call.view, query.project, query.user, query.machine)?;
+    let names = work.clone();
     let keep = move |row: &LienRow| work.holds(&row.project, &row.user, &row.machine);
     if let Some(then) = then {
         let (Wanted::Open, None | Some(Cursor::Open(_))) = (wanted, after) else {
@@ -34,7 +35,7 @@ pub(super) async fn list(call: Call) -> Handled {
             let field = "state";
             return Err(call.refused(&Refusal::BadValue { field, expected }));
         };
-        return list_then(&call, &then, after, limit, keep).await;
+        return list_then(&call, &then, after, limit, (names, keep)).await;
     }
     let page = call
         .ask(move |connection| {
@@ -42,6 +43,9 @@ pub(super) async fn list(call: Call) -> Handled {
         })
         .await?
         .within(limit, LienRow::cursor);
+    if page.rows.is_empty() && page.next.is_none() {
+        names.check(&call).await?;
+    }
     let directory = call.directory();
     ok(&List {
         items: page.rows.iter().map(|row| shaped(directory, row)).collect(),
@@ -55,7 +59,7 @@ async fn list_then(
     then: &Then,
     after: Option<Cursor>,
     limit: usize,
-    keep: impl Fn(&LienRow) -> bool,
+    (names, keep): (job::Work, impl Fn(&LienRow) -> bool),
 ) -> Handled {
     let as_of = then.as_of;
     let all = call.ask(move |connection| past::liens(connection, None, as_of));
@@ -67,6 +71,9 @@ async fn list_then(
     all.retain(|row| row.lien.id.0 < below && keep(row));
     let is_more = all.len() > limit;
     all.truncate(limit);
+    if all.is_empty() {
+        names.check(call).await?;
+    }
     let last = all.last().filter(|_| is_more);
     let directory = then.view.directory();
     ok(&List {

@@ -151,7 +151,7 @@ fn command(
         }
         MigrationKind::Lien => {
             let own: OpeningLien = read(&item.body)?;
-            let lien = lien(own, &call.directory().bank).map_err(refused)?;
+            let lien = lien(own, at, &call.directory().bank).map_err(refused)?;
             Ok(Command::Reserve(lien))
         }
     }
@@ -199,8 +199,13 @@ fn allocation(
     })
 }
 
-fn lien(own: OpeningLien, bank: &Bank) -> Result<Reserve, Refusal> {
-    let (start, end) = (read_time(&own.start, "start")?, read_time(&own.end, "end")?);
+/// A lien that is open at the opening, and began at it if the old bank has no start.
+fn lien(own: OpeningLien, at: Timestamp, bank: &Bank) -> Result<Reserve, Refusal> {
+    let start = own.start.as_deref().map(|text| read_time(text, "start"));
+    let (start, end) = (
+        start.transpose()?.unwrap_or(at),
+        read_time(&own.end, "end")?,
+    );
     let some = |text: String| Some(text).filter(|text| !text.is_empty());
     let facts = Facts {
         project: own.project.clone(),

@@ -22,13 +22,16 @@ pub(super) async fn list(call: Call) -> Handled {
     };
     let (window, limit, after) = read().map_err(|refusal| call.refused(&refusal))?;
     let work = Work::new(&call.view, query.project, query.user, query.machine)?;
-    let code = query.code;
+    let (names, code) = (work.clone(), query.code);
     let keep = move |row: &Watched| {
         let (_, machine) = &row.object;
         work.holds(&row.project, &row.user, machine) && code.as_ref().is_none_or(|c| *c == row.code)
     };
     let page = call.ask(move |connection| monitor::page(connection, window, after, limit, keep));
     let page = page.await?;
+    if page.rows.is_empty() && !page.more && after == Place::BEGIN {
+        names.check(&call).await?;
+    }
     let bank = &call.directory().bank;
     ok(&Monitor {
         items: page.rows.into_iter().map(|row| shaped(row, bank)).collect(),

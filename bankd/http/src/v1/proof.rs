@@ -1,4 +1,5 @@
-//! Verifications of the bank that is served, and checkpoints of it.
+//! Verifications of the bank that is served, and checkpoints of it. They are of all projects together, so only callers
+//! with an unlimited view see them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,6 +15,7 @@ use super::call::Empty;
 use super::call::{Call, Handled, ok};
 use super::json;
 use super::pages::Turn;
+use super::share::whole_bank;
 use crate::error::Failure;
 
 /// Validity of a verification of the whole bank. Within this time only later rows are verified.
@@ -24,6 +26,7 @@ const WAIT_MAX: u32 = 20;
 /// `POST /api/v1/verifications`
 pub(super) async fn start(call: Call) -> Handled {
     call.query::<Empty>()?;
+    whole_bank(&call)?;
     let failed = |error| Failure::new("internal", format!("cannot start: {error}"));
     ok(&call.services.proof.start().map_err(failed)?)
 }
@@ -31,6 +34,7 @@ pub(super) async fn start(call: Call) -> Handled {
 /// `GET /api/v1/verifications`
 pub(super) async fn show(call: Call) -> Handled {
     let query: VerificationQuery = call.query()?;
+    whole_bank(&call)?;
     let wait = query.wait_s.unwrap_or(0);
     if wait > WAIT_MAX {
         let refusal = Refusal::bad_value("wait_s", "0 to 20");
@@ -46,6 +50,7 @@ pub(super) async fn show(call: Call) -> Handled {
 /// exceeds the time limit of a request, the caller retries.
 pub(super) async fn checkpoint(call: Call) -> Handled {
     call.query::<Empty>()?;
+    whole_bank(&call)?;
     let keeper = call.services.checkpoints.keeper().clone();
     if !keeper.key.exists() {
         return Err(Failure::new("not_found", "this bank signs no checkpoints")
@@ -67,6 +72,7 @@ pub(super) async fn checkpoint(call: Call) -> Handled {
 
 /// `GET /api/v1/checkpoints`: those in the folder of the daemon, the newest first.
 pub(super) async fn kept(call: Call) -> Handled {
+    whole_bank(&call)?;
     let turn = Turn::read(&call)?;
     let checkpoints = &call.services.checkpoints;
     let page = turn.behind(checkpoints.names(), String::clone);

@@ -120,6 +120,17 @@ pub(super) async fn list(call: Call) -> Handled {
     } else {
         store::Proposals::Open
     };
+    let open = |p: &Proposal| all || call.now() < p.until;
+    page(&call, which, (limit, before), open).await
+}
+
+/// The page of the proposals in view for which a condition holds, the newest first.
+pub(super) async fn page(
+    call: &Call,
+    which: store::Proposals,
+    (limit, before): (usize, Option<i64>),
+    keep: impl Fn(&Proposal) -> bool,
+) -> Handled {
     let more = limit.saturating_add(1);
     let found = call.ask(move |connection| store::proposals(connection, which, before, more));
     let mut found = found.await?;
@@ -127,8 +138,7 @@ pub(super) async fn list(call: Call) -> Handled {
     found.truncate(limit);
     let next = found.last().filter(|_| is_more);
     let (bank, now) = (&call.directory().bank, call.now());
-    let open = |p: &&Proposal| all || now < p.until;
-    let seen = found.iter().filter(open).filter(|p| sees(&call, p));
+    let seen = found.iter().filter(|p| keep(p) && sees(call, p));
     ok(&List {
         items: seen.map(|p| shaped(bank, p, Some(now))).collect(),
         next: next.map(|p| p.id.0.to_string()),

@@ -37,6 +37,14 @@ pub(super) async fn list(call: Call) -> Handled {
     let directory = historical::view(then.as_ref(), &call).directory();
     let now = then.as_ref().map_or_else(|| call.now(), |then| then.at);
     let mut rates: Vec<&Rate> = directory.rates.iter().collect();
+    // The first rate of a bank is valid before it was recorded, and prices usage from then.
+    if then.is_some() && !recorded {
+        let is_there = |rate: &&Rate| directory.rates.iter().any(|own| own.id == rate.id);
+        let today = call.directory().rates.iter();
+        let mut earlier: Vec<&Rate> = today.filter(|rate| rate.window.contains(now)).collect();
+        earlier.retain(|rate| !is_there(rate));
+        rates.extend(earlier);
+    }
     rates.retain(|rate| history || !rate.window.is_over(now));
     rates.retain(|rate| !in_force || rate.window.contains(now));
     rates.sort_by_key(|rate| rate.id);

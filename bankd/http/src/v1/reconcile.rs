@@ -13,7 +13,7 @@ use bankd_store::read::reconcile::{self, Pair, Place, Question};
 use super::call::{Call, Handled, ok};
 use super::json::{self, read_time_of};
 use super::report::recent;
-use super::view::Lookup as _;
+use super::view::{Lookup as _, View};
 
 /// Rows that a page without a limit looks at, and the most that one may.
 const LIMIT: (u32, u32) = (1_000, 10_000);
@@ -49,7 +49,10 @@ pub(super) async fn show(call: Call) -> Handled {
     let (pairs, next) = found.await?;
     let bank = &call.directory().bank;
     let mut page = Page::default();
-    for pair in pairs {
+    let seen = pairs
+        .into_iter()
+        .filter(|pair| sees(&call.view, &machine.name, pair));
+    for pair in seen {
         page.add(&pair, tolerance_s.saturating_mul(MICROS), query.all, bank);
     }
     ok(&Reconciled {
@@ -66,6 +69,13 @@ pub(super) async fn show(call: Call) -> Handled {
         next: next.map(written),
         unit: bank.unit.clone(),
     })
+}
+
+/// Whether a caller sees a pair: the work of its record and that of its charge.
+fn sees(view: &View, machine: &str, pair: &Pair) -> bool {
+    let charge = pair.charge.iter().map(|(side, _)| side);
+    let mut sides = pair.record.iter().chain(charge);
+    sides.all(|side| view.sees_work(&side.project, &side.user, machine))
 }
 
 fn window(query: &ReconcileQuery, now: Timestamp) -> Result<(Timestamp, Timestamp), Refusal> {

@@ -7,6 +7,7 @@ mod body;
 mod shown;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use axum::response::IntoResponse;
 use bank_api::v1::List;
@@ -134,21 +135,29 @@ pub(super) async fn set(kind: &Kind, key: String, call: Call) -> Handled {
         Ok(read) => read,
         Err(failure) => return call.answered_or(failure).await,
     };
-    let action = RecordAction::Set(key, set);
-    Ok(call
-        .write(command(kind, action), changed)
-        .await?
-        .into_response())
+    let command = command(kind, RecordAction::Set(key, set));
+    Ok(call.write(command, changed).await?.into_response())
 }
 
 /// Removes a record.
 pub(super) async fn remove(kind: &Kind, key: String, call: Call) -> Handled {
     call.demand(view::change(kind))?;
-    let action = RecordAction::Remove(read_key(kind, &key, &call)?);
-    Ok(call
-        .write(command(kind, action), removed)
-        .await?
-        .into_response())
+    let key = read_key(kind, &key, &call)?;
+    let command = command(kind, RecordAction::Remove(key));
+    Ok(call.write(command, removed).await?.into_response())
+}
+
+/// Changes a record of a kind that the site added.
+pub(super) async fn write_of_site(
+    word: &str,
+    call: Call,
+    write: impl AsyncFnOnce(&Kind, Call) -> Handled,
+) -> Handled {
+    let directory = Arc::clone(call.directory());
+    match of_site(&directory, word, &call) {
+        Ok(kind) => Box::pin(write(kind, call)).await,
+        Err(failure) => call.answered_or(failure).await,
+    }
 }
 
 /// The kind that the site added, of a path.

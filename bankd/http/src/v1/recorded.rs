@@ -16,12 +16,16 @@ pub(super) async fn list(call: Call) -> Handled {
     let bounds = [&query.from, &query.until, &query.period].map(Option::as_deref);
     let period = period(bounds).map_err(|r| call.refused(&r))?;
     let work = Work::new(&call.view, query.project, query.user, query.machine)?;
+    let wanted = work.clone();
     let page = call.ask(move |connection| {
-        let keep = |row: &RecordedRow| work.holds(&row.project, &row.user, &row.machine);
+        let keep = |row: &RecordedRow| wanted.holds(&row.project, &row.user, &row.machine);
         let page = recorded::list(connection, below, limit.saturating_add(1), period, keep)?;
         Ok(page.within(limit, |row| row.id))
     });
     let page = page.await?;
+    if page.rows.is_empty() && page.next.is_none() {
+        work.check(&call).await?;
+    }
     let directory = call.directory();
     ok(&List {
         items: page

@@ -4,7 +4,7 @@
 use axum::response::IntoResponse as _;
 use bank_api::text::percent_encode;
 use bank_api::v1::{
-    DepositRequest, ExtensionRequest, List, MemberRequest, NewDecision, NewDeposit, NewMember,
+    DepositRequest, ExtensionRequest, MemberRequest, NewDecision, NewDeposit, NewMember,
     PatchAllocation, ProjectRequest, ProjectStart, ProposedRequest, RequestQuery,
 };
 use bank_core::command::{Access, Command, Propose, Reject};
@@ -140,24 +140,12 @@ pub(super) async fn list(call: Call) -> Handled {
         )));
     }
     let (limit, before) = pages::numbered(&call, query.limit, query.after.as_deref())?;
-    let which = store::Proposals::Requests;
-    let more = limit.saturating_add(1);
-    let found = call.ask(move |connection| store::proposals(connection, which, before, more));
-    let mut found = found.await?;
-    let is_more = found.len() > limit;
-    found.truncate(limit);
-    let next = found.last().filter(|_| is_more);
     let (bank, now) = (&call.directory().bank, call.now());
-    let own = |p: &&Proposal| human(&p.client) == human(&call.auth.caller.client);
-    let seen = found.iter().filter(|p| !query.mine || own(p));
-    let seen = seen.filter(|p| proposal::sees(&call, p));
-    let seen = seen.map(|p| shaped(bank, p, Some(now)));
-    ok(&List {
-        items: seen
-            .filter(|p| state.is_none_or(|state| p.state == state))
-            .collect(),
-        next: next.map(|p| p.id.0.to_string()),
-    })
+    let own = |p: &Proposal| human(&p.client) == human(&call.auth.caller.client);
+    let is_in = |p: &Proposal, state: &str| shaped(bank, p, Some(now)).state == state;
+    let keep = |p: &Proposal| (!query.mine || own(p)) && state.is_none_or(|state| is_in(p, state));
+    let which = store::Proposals::Requests;
+    proposal::page(&call, which, (limit, before), keep).await
 }
 
 /// `GET /api/v1/requests/{id}`

@@ -1,4 +1,4 @@
-//! Settlements with a partner bank, and what a message did there: for people of this bank.
+//! Settlements with a partner bank, and what a message did there: for people of this bank, if they see all projects.
 
 use bank_api::v1::{
     PartnerEntryQuery, PartnerExplained, PartnerLine, PartnerMessageQuery, Settlement,
@@ -15,11 +15,13 @@ use super::call::{Call, Handled, ok};
 use super::json;
 use super::partner::page;
 use super::path::Path;
+use super::share::whole_bank;
 use crate::error::Failure;
 
 /// `GET /api/v1/partners/{name}/settlement`
 pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
     let SettlementQuery { month } = call.query()?;
+    whole_bank(&call)?;
     let partner = partner(&call, &name)?;
     let ours = Entries {
         sent: own(&call, &name, &month, true).await?,
@@ -95,6 +97,7 @@ async fn own(
 /// `GET /api/v1/partners/{name}/messages/{number}`: what a message is at the partner.
 pub(super) async fn explain(Path((name, number)): Path<(String, i64)>, call: Call) -> Handled {
     let PartnerMessageQuery { sent } = call.query()?;
+    whole_bank(&call)?;
     let partner = partner(&call, &name)?;
     // A message that is none here is not asked for there: a partner may have no address yet.
     let own = call.ask(move |connection| rows::entry(connection, &name, sent, number));

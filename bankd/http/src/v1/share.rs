@@ -167,8 +167,14 @@ pub(super) async fn contribution(call: Call) -> Handled {
 
 /// Shares are of the whole bank: a key for single projects or machines sees none of it.
 pub(super) fn whole(call: &Call) -> Result<(), Failure> {
+    whole_bank(call)?;
+    call.demand(Right::SeeShares)
+}
+
+/// Refuses a caller who is limited to some projects or machines, for figures of all of them together.
+pub(super) fn whole_bank(call: &Call) -> Result<(), Failure> {
     if call.view.is_unlimited() {
-        return call.demand(Right::SeeShares);
+        return Ok(());
     }
     let what = "this is about the whole bank".to_owned();
     Err(call.refused(&Refusal::NotAllowed { what }))

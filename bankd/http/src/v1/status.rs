@@ -99,7 +99,7 @@ fn shaped(call: &Call, ledger: &LedgerStatus) -> Status {
     machines.sort_by_cached_key(|machine| Natural(machine.name.clone()));
     Status {
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        healthy: call.services.writer.is_healthy(),
+        healthy: call.services.writer.obstacles().next().is_none(),
         uptime_s: whole(call.services.started.elapsed().as_secs()),
         unit: bank.unit.clone(),
         precision: bank.precision.places(),

@@ -17,6 +17,9 @@ mod settings;
 mod usage;
 mod work;
 
+use bank_api::v1::{Proposal, ProposeQuery, Written};
+use utoipa::ToSchema;
+
 use crate::route::Route;
 
 /// Every route of the JSON API.
@@ -40,6 +43,28 @@ pub fn rows() -> Vec<Route> {
     .collect()
 }
 
+impl Route {
+    /// The parameters of the query, whose values can be wrong.
+    fn asks<T: ToSchema>(self) -> Route {
+        self.query::<T>().refuses(&[QUERY])
+    }
+
+    /// The body of an operation that may need the approval of a second person, who is asked with `propose`.
+    fn offers<T: ToSchema>(self) -> Route {
+        let route = self.query::<ProposeQuery>().body::<T>();
+        let route = route.gives::<Written<Proposal>>(202, "It waits for approval.");
+        route.refuses(&[APPROVAL])
+    }
+}
+
+/// What is wrong with parameters of a query.
+const QUERY: &[&str] = &["bad_value"];
+/// Why an operation needs another person.
+const APPROVAL: &[&str] = &["approval_needed", "over_limit"];
+/// What is wrong with the window of an allocation.
+const WINDOW: &[&str] = &["allocation_overlap", "bad_window", "window_in_past"];
+/// Why an account cannot give money.
+const SHORT: &[&str] = &["account_blocked", "insufficient_funds"];
 /// What is wrong with members of a body.
 const VALUES: &[&str] = &["bad_name", "bad_value", "missing_field"];
 /// What is wrong with amounts.

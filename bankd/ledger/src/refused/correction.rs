@@ -99,9 +99,13 @@ fn two_people(refusal: &Refusal, bank: &Bank) -> Option<String> {
             threshold,
         } => {
             let (needed, threshold) = (amount(*needed, bank), amount(*threshold, bank));
-            let kind = kind.replace('_', " ");
+            let kind = match *kind {
+                "withdraw" => "a withdrawal".to_owned(),
+                "adjust" => "an adjustment".to_owned(),
+                kind => format!("a {}", kind.replace('_', " ")),
+            };
             format!(
-                "a {kind} of {needed} {unit} is above {threshold}: another person must approve it"
+                "{kind} of {needed} {unit} is above {threshold}: another person must approve it"
             )
         }
         Refusal::OwnProposal { proposal } => {

@@ -21,6 +21,8 @@ pub(super) enum Change {
     Source(SourceChange),
     /// When keys and tokens were used last, in seconds.
     Uses(Vec<(String, i64)>),
+    /// The nonce of a signed request is kept: client and signing key; nonce, and when it was signed, in seconds.
+    Spend((String, String), (String, i64)),
     /// Sessions on the web pages.
     Session(SessionChange),
     /// A place in the journal is marked.
@@ -86,6 +88,19 @@ impl Writer {
     /// If the store fails, or the queue is full.
     pub async fn keep_uses(&self, uses: Vec<(String, i64)>) -> Result<(), SubmitError> {
         self.change(Change::Uses(uses)).await.map(drop)
+    }
+
+    /// Keeps the nonce of a signed request over a restart: client and signing key; nonce, and when it was signed, in
+    /// seconds.
+    ///
+    /// # Errors
+    /// If the store fails, or the queue is full.
+    pub async fn spend(
+        &self,
+        who: (String, String),
+        nonce: (String, i64),
+    ) -> Result<(), SubmitError> {
+        self.change(Change::Spend(who, nonce)).await.map(drop)
     }
 
     /// Changes the sessions on the web pages; returns the number of affected rows.

@@ -6,6 +6,7 @@ use bank_core::directory::Directory;
 use bank_core::effects::{Effects, RefusedReserve, Shortage};
 use bank_core::ledger::{Ledger, Named};
 use bank_core::need::Need;
+use bank_core::terms::is_of_idle_time;
 use bank_core::time::Timestamp;
 use bank_core::view::{Already, View};
 use bankd_store::{self as store, SqliteStore};
@@ -16,7 +17,7 @@ use std::sync::Arc;
 pub struct Recording<'a> {
     store: &'a mut SqliteStore,
     keep: RecordKeeper,
-    /// The first transaction of what was appended last.
+    /// The first transaction of what was appended last, but for corrections of reservations.
     pub(super) first_tx: Option<i64>,
     /// The last usage record.
     pub(super) newest: Option<i64>,
@@ -75,7 +76,11 @@ impl Ledger for Recording<'_> {
 
     fn append(&mut self, effects: &Effects) -> Result<(), store::Error> {
         self.store.append(effects)?;
-        self.first_tx = effects.transactions.first().map(|tx| tx.id.0);
+        // The correction of a reservation that follows a command is not the command's own.
+        let first = effects.transactions.first();
+        if !first.is_some_and(|tx| is_of_idle_time(tx.op, &tx.reason)) {
+            self.first_tx = first.map(|tx| tx.id.0);
+        }
         if effects.records.is_empty() {
             return Ok(());
         }

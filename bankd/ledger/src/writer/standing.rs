@@ -36,6 +36,14 @@ impl Writer {
         cluster.is_none_or(|cluster| cluster.role() == Role::Writer)
     }
 
+    /// Why no command is taken now; empty if commands are.
+    pub fn obstacles(&self) -> impl Iterator<Item = &'static str> {
+        let failed = (!self.is_healthy()).then_some("the last commit failed");
+        let cluster = self.shared.cluster.as_ref();
+        let away = cluster.and_then(|cluster| cluster.obstacle());
+        failed.into_iter().chain(away)
+    }
+
     /// The state of the clock at the last look.
     pub fn standing(&self) -> Standing {
         self.lock_standing().clone()

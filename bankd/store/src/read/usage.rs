@@ -39,11 +39,16 @@ pub struct UsedRow {
     pub group: String,
 }
 
+/// The number of the last charge; 0 before the first.
+pub fn newest(connection: &Connection) -> Result<i64, Error> {
+    let sql = "SELECT coalesce(max(id), 0) FROM usage";
+    Ok(connection.query_row(sql, [], |row| row.get(0))?)
+}
+
 /// The number of the first charge that was recorded at an instant or later.
 pub fn first_from(connection: &Connection, at: Timestamp) -> Result<i64, Error> {
     let tx = numbers::first_recorded_from(connection, at)?;
-    let sql = "SELECT coalesce(max(id), 0) FROM usage";
-    let last = connection.query_row(sql, [], |row| row.get(0))?;
+    let last = newest(connection)?;
     numbers::lower_bound(last, tx, |id| {
         let mut statement = connection.prepare_cached("SELECT tx FROM usage WHERE id = ?1")?;
         Ok(statement.query_row([id], |row| row.get(0))?)

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 use crate::page::Page;
 use crate::parts::amount::grouped;
-use crate::parts::table::{Table, figures, link, name, words};
+use crate::parts::table::{Table, link, name};
 use crate::parts::turn::{self, ONLY};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
@@ -49,38 +49,26 @@ fn table(visit: &Visit, items: &[KeptCheckpoint], data: Target, next: Option<Tar
             None => span .none { "–" },
         } }
     };
-    let row = |one: &KeptCheckpoint| {
-        let made = one.made.as_deref().map(|time| visit.zone().time(time));
+    let last = |one: &KeptCheckpoint| {
         let last = one.transactions.map(|number| number.to_string());
-        vec![
-            name(&one.name),
-            html! { (made.unwrap_or_else(|| "–".to_owned())) },
-            html! { @match &last {
-                Some(last) => (link(&visit.link(&["transactions", last]), last)),
-                None => span .none { "–" },
-            } },
-            count(one.entries),
-            html! { @if one.holds { "holds" } @else { strong .flag { "does not hold" } } },
-            html! { span .prose { (one.error.as_deref().unwrap_or("–")) } },
-        ]
+        html! { @match &last {
+            Some(last) => (link(&visit.link(&["transactions", last]), last)),
+            None => span .none { "–" },
+        } }
     };
-    Table {
-        caption: "Checkpoints, the newest first",
-        columns: vec![
-            words("File"),
-            words("Made"),
-            figures("Last transaction"),
-            figures("Last entry"),
-            words("State"),
-            words("Error"),
-        ],
-        rows: items.iter().map(row).collect(),
-        empty: html! {
+    let zone = visit.zone();
+    Table::of("Checkpoints, the newest first", items)
+        .words("File", |one| name(&one.name))
+        .words("Made", |one| html! { (zone.time_or(one.made.as_deref(), "–")) })
+        .figures("Last transaction", last)
+        .figures("Last entry", |one| count(one.entries))
+        .words("State", |one| html! { @if one.holds { "holds" } @else { strong .flag { "does not hold" } } })
+        .words("Error", |one| html! { span .prose { (one.error.as_deref().unwrap_or("–")) } })
+        .empty(html! {
             p { "The daemon has made no checkpoint yet." }
             p .small { "Make a key with " code { "bankd checkpoint-key new" } ", and set " code { "checkpoint.every_s" } "." }
-        },
-        data: Some(data),
-        next,
-    }
-    .show()
+        })
+        .data(data)
+        .next(next)
+        .show()
 }

@@ -12,7 +12,7 @@ use crate::parts::amount::{amount, count};
 use crate::parts::form::{Field, Kind, key, keyed, token};
 use crate::parts::message::message;
 use crate::parts::sent::{self, next_key};
-use crate::parts::table::{Table, link, or_none, prose, words};
+use crate::parts::table::{Table, link, or_none, prose};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -110,51 +110,33 @@ fn note(reason: &str) -> Option<&str> {
 
 fn table(visit: &Visit, items: &[Close], data: Target, next: Option<Target>) -> Markup {
     let zone = visit.zone();
-    let number = |transaction: &Option<i64>| {
+    let number = |transaction: Option<i64>| {
         let text = transaction.map(|number| number.to_string());
-        if let Some(text) = text {
-            link(&visit.link(&["transactions", &text]), &text)
-        } else {
-            html! { "–" }
-        }
+        html! { @if let Some(text) = text { (link(&visit.link(&["transactions", &text]), &text)) } @else { "–" } }
     };
-    let row = |row: &Close| {
-        vec![
-            html! { (zone.time(&row.until)) },
-            html! { @if row.reopened_by.is_some() { strong .flag { "opened again" } } @else { "closed" } },
-            html! { (row.from.as_deref().map_or_else(|| "the beginning".to_owned(), |time| zone.time(time))) },
-            html! { (row.at.as_deref().map_or_else(String::new, |time| zone.time(time))) },
-            or_none(row.actor.as_deref()),
-            prose(row.reason.as_deref().and_then(note)),
-            number(&row.closed_by),
-            number(&row.reopened_by),
-        ]
+    let state = |row: &Close| {
+        html! { @if row.reopened_by.is_some() { strong .flag { "opened again" } } @else { "closed" } }
     };
-    Table {
-        caption: "The newest first",
-        columns: vec![
-            words("Until (exclusive)"),
-            words("State"),
-            words("From"),
-            words("Closed at"),
-            words("By"),
-            words("Reason"),
-            words("Transaction"),
-            words("Opened again by"),
-        ],
-        rows: items.iter().map(row).collect(),
-        empty: html! {
+    Table::of("The newest first", items)
+        .words("Until (exclusive)", |row| html! { (zone.time(&row.until)) })
+        .words("State", state)
+        .words("From", |row| html! { (zone.time_or(row.from.as_deref(), "the beginning")) })
+        .words("Closed at", |row| html! { (zone.time_or(row.at.as_deref(), "")) })
+        .words("By", |row| or_none(row.actor.as_deref()))
+        .words("Reason", |row| prose(row.reason.as_deref().and_then(note)))
+        .words("Transaction", |row| number(row.closed_by))
+        .words("Opened again by", |row| number(row.reopened_by))
+        .empty(html! {
             p { "No period is closed yet." }
             p .small {
                 @if visit.may(Right::ClosePeriods) {
                     a href=(visit.link(&["closes", "new"])) { "Close the first one" } " when its figures have been checked."
                 } @else { "An administrator closes one when its figures have been checked." }
             }
-        },
-        data: Some(data),
-        next,
-    }
-    .show()
+        })
+        .data(data)
+        .next(next)
+        .show()
 }
 
 fn order<'a>(trail: &'a [(&'static str, Target)]) -> Order<'a> {
@@ -197,7 +179,7 @@ fn totals(visit: &Visit, answer: &Value) -> Markup {
         dl .facts {
             @if visit.field("from").is_none() {
                 dt { "From" }
-                dd { (close.from.as_deref().map_or_else(|| "the beginning".to_owned(), |time| zone.time(time))) }
+                dd { (zone.time_or(close.from.as_deref(), "the beginning")) }
             }
             @if let Some(accounts) = close.accounts { dt { "Accounts with money" } dd { (count(accounts)) } }
             @if let Some(total) = &close.amount { dt { "Total (" (close.unit) ")" } dd { (amount(total)) } }

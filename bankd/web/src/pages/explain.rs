@@ -13,7 +13,7 @@ use crate::page::Page;
 use crate::parts::amount::{amount, change, grouped};
 use crate::parts::project::Projects;
 use crate::parts::sentence::sentence;
-use crate::parts::table::{Table, amounts, figures, link, name, or_none, words};
+use crate::parts::table::{Table, job as job_link, link, name, or_none};
 use crate::parts::{deed, hint};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
@@ -150,52 +150,26 @@ fn section(visit: &Visit, projects: &Projects, one: &Explained, unit: &str) -> M
 
 /// The price, line by line.
 fn price(lines: &[QuoteLine], data: Target) -> Markup {
-    let row = |line: &QuoteLine| {
-        vec![
-            html! { span .prose { (line.text) } },
-            html! { (grouped(&line.amount)) },
-            html! { (line.unit) },
-        ]
-    };
-    Table {
-        caption: "Price",
-        columns: vec![words("Step"), figures("Amount"), words("Unit")],
-        rows: lines.iter().map(row).collect(),
-        empty: html! {},
-        data: Some(data),
-        next: None,
-    }
-    .show()
+    Table::of("Price", lines)
+        .words("Step", |line| html! { span .prose { (line.text) } })
+        .figures("Amount", |line| html! { (grouped(&line.amount)) })
+        .words("Unit", |line| html! { (line.unit) })
+        .data(data)
+        .show()
 }
 
 /// Which accounts were asked, in their order.
 fn considered(items: &[Considered], unit: &str, data: Target) -> Markup {
-    let row = |one: &Considered| {
-        vec![
-            html! { (one.place) },
-            name(&one.account),
-            html! { (one.allocation.map_or_else(|| "–".to_owned(), |id| id.to_string())) },
-            amount(&one.free),
-            amount(&one.taken),
-            html! { span .prose { (one.why) } },
-        ]
-    };
-    Table {
-        caption: "Who could pay",
-        columns: vec![
-            figures("Place"),
-            words("Account"),
-            figures("Allocation"),
-            amounts("Free then", unit),
-            amounts("Taken", unit),
-            words("Why"),
-        ],
-        rows: items.iter().map(row).collect(),
-        empty: html! {},
-        data: Some(data),
-        next: None,
-    }
-    .show()
+    let number = |id: Option<i64>| id.map_or_else(|| "–".to_owned(), |id| id.to_string());
+    Table::of("Who could pay", items)
+        .figures("Place", |one| html! { (one.place) })
+        .words("Account", |one| name(&one.account))
+        .figures("Allocation", |one| html! { (number(one.allocation)) })
+        .amounts("Free then", unit, |one| amount(&one.free))
+        .amounts("Taken", unit, |one| amount(&one.taken))
+        .words("Why", |one| html! { span .prose { (one.why) } })
+        .data(data)
+        .show()
 }
 
 fn entries(
@@ -205,32 +179,19 @@ fn entries(
     unit: &str,
     data: Target,
 ) -> Markup {
-    let row = |entry: &JournalEntry| {
-        vec![
-            deed::cell(&entry.kind),
-            or_none(entry.account.as_deref()),
-            projects.show(visit, entry.project.as_deref()),
-            html! { @if let Some(job) = &entry.job {
-                (link(&visit.link(&["jobs", job]).maybe("machine", entry.machine.as_deref()), job))
-            } @else { "–" } },
-            change(&entry.amount),
-            change(&entry.held),
-        ]
+    let of_job = |entry: &JournalEntry| {
+        let machine = entry.machine.as_deref();
+        html! { @if let Some(own) = &entry.job { (job_link(visit, own, machine)) } @else { "–" } }
     };
-    Table {
-        caption: "Entries",
-        columns: vec![
-            words("Kind"),
-            words("Account"),
-            words("Project"),
-            words("Job"),
-            amounts("Amount", unit),
-            amounts("Held", unit),
-        ],
-        rows: items.iter().map(row).collect(),
-        empty: html! {},
-        data: Some(data),
-        next: None,
-    }
-    .show()
+    Table::of("Entries", items)
+        .words("Kind", |entry| deed::cell(&entry.kind))
+        .words("Account", |entry| or_none(entry.account.as_deref()))
+        .words("Project", |entry| {
+            projects.show(visit, entry.project.as_deref())
+        })
+        .words("Job", of_job)
+        .amounts("Amount", unit, |entry| change(&entry.amount))
+        .amounts("Held", unit, |entry| change(&entry.held))
+        .data(data)
+        .show()
 }

@@ -10,7 +10,7 @@ use crate::page::Page;
 use crate::parts::amount::{amount, is_zero, share};
 use crate::parts::left;
 use crate::parts::period;
-use crate::parts::table::{Table, amounts, figures, link, name, words};
+use crate::parts::table::{Table, link, name};
 use crate::parts::turn::{self, ONLY};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
@@ -58,19 +58,22 @@ pub(crate) fn balances(
 ) -> Markup {
     let unit = items.first().map_or("", |row| row.unit.as_str());
     let has_days = items.iter().any(|row| days_left(visit, row).is_some());
-    let table = Table {
-        caption: "Accounts",
-        columns: vec![
-            words("Account"),
-            amounts("Settled", unit),
-            amounts("Held", unit),
-            amounts("Free", unit),
-            figures("Used"),
-            figures("Days left"),
-            amounts("Expires unused", unit),
-        ],
-        rows: items.iter().map(|row| cells(visit, row)).collect(),
-        empty: html! {
+    let held = |row: &Balance| match &row.project {
+        Some(project) if !is_zero(&row.held) => {
+            let page = visit.link(&["projects", project]);
+            html! { a href=(page.as_str().to_owned() + "#held") { (amount(&row.held)) } }
+        }
+        _ => amount(&row.held),
+    };
+    let table = Table::of("Accounts", items)
+        .words("Account", |row| account(visit, row))
+        .amounts("Settled", unit, |row| amount(&row.amount))
+        .amounts("Held", unit, held)
+        .amounts("Free", unit, |row| html! { strong { (amount(&row.available)) } })
+        .figures("Used", used)
+        .figures("Days left", |row| left::show(days_left(visit, row)))
+        .amounts("Expires unused", unit, |row| unused(visit, row))
+        .empty(html! {
             @if visit.may(Right::Deposit) {
                 p { "No account has money yet." }
                 p .small {
@@ -86,10 +89,9 @@ pub(crate) fn balances(
                     " of your own."
                 }
             }
-        },
-        data,
-        next,
-    };
+        })
+        .data(data)
+        .next(next);
     html! {
         (table.show())
         @if has_days { p .small {
@@ -103,7 +105,7 @@ pub(crate) fn balances(
     }
 }
 
-fn cells(visit: &Visit, row: &Balance) -> Vec<Markup> {
+fn account(visit: &Visit, row: &Balance) -> Markup {
     let title = match &row.project {
         Some(project) => link(&visit.link(&["projects", project]), project),
         None => name(&row.account),
@@ -113,26 +115,11 @@ fn cells(visit: &Visit, row: &Balance) -> Vec<Markup> {
         .as_ref()
         .is_some_and(|project| *project != row.account);
     let depth = row.depth.min(6);
-    vec![
-        html! {
-            span data-depth=(depth) { (title) }
-            @if other { " " span .small { (name(&row.account)) } }
-            @if row.blocked { " " strong .flag { "blocked" } }
-        },
-        amount(&row.amount),
-        html! {
-            @match &row.project {
-                Some(project) if !is_zero(&row.held) => {
-                    a href=(visit.link(&["projects", project]).as_str().to_owned() + "#held") { (amount(&row.held)) }
-                }
-                _ => { (amount(&row.held)) }
-            }
-        },
-        html! { strong { (amount(&row.available)) } },
-        used(row),
-        left::show(days_left(visit, row)),
-        unused(visit, row),
-    ]
+    html! {
+        span data-depth=(depth) { (title) }
+        @if other { " " span .small { (name(&row.account)) } }
+        @if row.blocked { " " strong .flag { "blocked" } }
+    }
 }
 
 /// The used share, with a bar that repeats it.

@@ -1,5 +1,6 @@
 //! Jobs with their cost, the newest first.
 
+use bank_api::text::format_clock;
 use bank_api::v1::{Job, List, RecordedUse};
 use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
@@ -7,7 +8,7 @@ use maud::{Markup, html};
 use crate::failed::Failed;
 use crate::page::Page;
 use crate::parts::amount::amount;
-use crate::parts::table::{Table, amounts, figures, link, name, or_none, words};
+use crate::parts::table::{Table, job, name, or_none};
 use crate::parts::turn::{self, ONLY};
 use crate::parts::{filter, period};
 use crate::target::Target;
@@ -146,54 +147,36 @@ fn table(
     next: Option<Target>,
 ) -> Markup {
     let unit = items.first().map_or("", |job| job.unit.as_str());
-    let row = |job: &Job| {
-        let target = visit
-            .link(&["jobs", &job.job])
-            .with("machine", &job.machine);
+    let outcome = |job: &Job| {
         let outcome = job.outcome.as_deref().filter(|outcome| *outcome != "none");
-        vec![
-            link(&target, &job.job),
-            name(&job.machine),
-            or_none(job.project.as_deref()),
-            or_none(job.user.as_deref()),
-            html! { (outcome.unwrap_or(&job.state)) },
-            or_none(
-                job.closed
-                    .as_deref()
-                    .map(|time| visit.zone().day(time))
-                    .as_deref(),
-            ),
-            or_none(job.processors.map(|count| count.to_string()).as_deref()),
-            html! { (bank_api::text::format_clock(job.charged_s)) },
-            html! {
-                a href=(target) { (amount(&job.charged)) }
-                @if is_unbilled(job) { " " span .small { "to #unbilled" } }
-            },
-        ]
+        html! { (outcome.unwrap_or(&job.state)) }
     };
-    Table {
-        caption,
-        columns: vec![
-            words("Job"),
-            words("Machine"),
-            words("Project"),
-            words("User"),
-            words("State"),
-            words("Closed"),
-            figures("Processors"),
-            figures("Time"),
-            amounts("Charged", unit),
-        ],
-        rows: items.iter().map(row).collect(),
-        empty: html! {
+    let charged = |job: &Job| {
+        let target = visit.link(&["jobs", &job.job]);
+        html! {
+            a href=(target.with("machine", &job.machine)) { (amount(&job.charged)) }
+            @if is_unbilled(job) { " " span .small { "to #unbilled" } }
+        }
+    };
+    let day = |time: &str| visit.zone().day(time);
+    Table::of(caption, items)
+        .words("Job", |one| job(visit, &one.job, Some(&one.machine)))
+        .words("Machine", |one| name(&one.machine))
+        .words("Project", |one| or_none(one.project.as_deref()))
+        .words("User", |one| or_none(one.user.as_deref()))
+        .words("State", outcome)
+        .words("Closed", |one| or_none(one.closed.as_deref().map(day).as_deref()))
+        .figures("Processors", |one| or_none(one.processors.map(|count| count.to_string()).as_deref()))
+        .figures("Time", |one| html! { (format_clock(one.charged_s)) })
+        .amounts("Charged", unit, charged)
+        .empty(html! {
             @if is_filtered(visit) { p { "No job matches." } } @else { p { "There is no job yet." } }
             p .small { "A job appears when the scheduler asks for a quote or a hold, or when its usage is charged. Use that is
                 only recorded, without a charge, is in a table of its own." }
-        },
-        data: Some(data),
-        next,
-    }
-    .show()
+        })
+        .data(data)
+        .next(next)
+        .show()
 }
 
 /// The uses of the same filters and period that no job is charged for. Nothing if there are none, and beside open jobs.
@@ -218,37 +201,23 @@ async fn recorded(
         return Ok(html! {});
     }
     let unit = list.items.first().map_or("", |one| one.unit.as_str());
-    let row = |one: &RecordedUse| {
-        vec![
-            name(&one.id),
-            name(&one.machine),
-            or_none(one.project.as_deref()),
-            or_none(one.user.as_deref()),
-            or_none(one.state.as_deref()),
-            html! { (visit.zone().day(&one.end)) },
-            or_none(one.processors.as_deref()),
-            html! { (clock(&one.wall_s)) },
-            html! { @if let Some(charged) = &one.shadow_charged { (amount(charged)) } @else { (or_none(None)) } },
-        ]
+    let charge = |one: &RecordedUse| match &one.shadow_charged {
+        Some(charged) => amount(charged),
+        None => or_none(None),
     };
-    let table = Table {
-        caption: "Recorded uses",
-        columns: vec![
-            words("Job"),
-            words("Machine"),
-            words("Project"),
-            words("User"),
-            words("State"),
-            words("Ended"),
-            figures("Processors"),
-            figures("Time"),
-            amounts("Shadow charge", unit),
-        ],
-        rows: list.items.iter().map(row).collect(),
-        empty: html! { p { "None of the latest uses matches. " b { "Next rows" } " reads on." } },
-        data: Some(route(Target::data)),
-        next: turn::next(own, USES, list.next.as_deref()),
-    };
+    let table = Table::of("Recorded uses", &list.items)
+        .words("Job", |one| name(&one.id))
+        .words("Machine", |one| name(&one.machine))
+        .words("Project", |one| or_none(one.project.as_deref()))
+        .words("User", |one| or_none(one.user.as_deref()))
+        .words("State", |one| or_none(one.state.as_deref()))
+        .words("Ended", |one| html! { (visit.zone().day(&one.end)) })
+        .figures("Processors", |one| or_none(one.processors.as_deref()))
+        .figures("Time", |one| html! { (clock(&one.wall_s)) })
+        .amounts("Shadow charge", unit, charge)
+        .empty(html! { p { "None of the latest uses matches. " b { "Next rows" } " reads on." } })
+        .data(route(Target::data))
+        .next(turn::next(own, USES, list.next.as_deref()));
     Ok(html! {
         p .small { "A recorded use has no charge. A collector reported it, and usage reports count it." }
         (table.show())
@@ -258,5 +227,5 @@ async fn recorded(
 /// Whole seconds as hours, minutes and seconds; anything else as it is.
 fn clock(seconds: &str) -> String {
     let whole = seconds.parse().ok();
-    whole.map_or_else(|| format!("{seconds} s"), bank_api::text::format_clock)
+    whole.map_or_else(|| format!("{seconds} s"), format_clock)
 }

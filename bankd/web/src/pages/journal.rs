@@ -9,7 +9,7 @@ use maud::{Markup, html};
 use crate::page::Page;
 use crate::parts::amount::{grouped, is_zero};
 use crate::parts::project::Projects;
-use crate::parts::table::{Table, amounts, figures, link, name, or_none, prose, words};
+use crate::parts::table::{Table, job, link, name, or_none, prose};
 use crate::parts::{deed, filter, period};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
@@ -75,31 +75,55 @@ fn entries(
     next: Option<Target>,
 ) -> Markup {
     let change = format!("change, {}", visit.unit());
-    Table {
-        caption: "Entries by transaction, the newest first",
-        columns: vec![
-            words("Transaction"),
-            words("Time"),
-            words("Kind"),
-            words("By"),
-            words("Account"),
-            words("Job"),
-            amounts("Amount", &change),
-            amounts("Held", &change),
-            words("Reason"),
-        ],
-        rows: items
-            .iter()
-            .rev()
-            .map(|row| cells(visit, projects, row))
-            .collect(),
-        empty: html! {
-            p { "No entry matches." }
-            p .small { "Remove a filter, or choose a longer period." }
-        },
-        data: Some(data),
-        next,
-    }
+    let transaction = |row: &JournalEntry| {
+        let number = row.transaction.to_string();
+        link(&visit.link(&["transactions", &number]), &number)
+    };
+    let deed = |row: &JournalEntry| {
+        let is_other = deed::words(&row.op) != deed::words(&row.kind);
+        html! { (deed::cell(&row.kind)) @if is_other { " " span .small { (deed::cell(&row.op)) } } }
+    };
+    let of_job = |row: &JournalEntry| match row.job.as_deref() {
+        Some(own) => job(visit, own, row.machine.as_deref()),
+        None => or_none(None),
+    };
+    let moved = |text: &str| {
+        let is_none = is_zero(text);
+        html! { @if is_none { span .none { "–" } } @else { (grouped(text)) } }
+    };
+    let reason = |row: &JournalEntry| {
+        let reason = row.reason.as_deref();
+        prose(
+            reason
+                .map(|reason| deed::reason(visit.zone(), reason))
+                .as_deref(),
+        )
+    };
+    Table::of(
+        "Entries by transaction, the newest first",
+        items.iter().rev(),
+    )
+    .words("Transaction", transaction)
+    .words(
+        "Time",
+        |row| html! { (visit.zone().time(&row.at_effective)) },
+    )
+    .words("Kind", deed)
+    .words(
+        "By",
+        |row| html! { (name(&row.actor)) " " span .small { (row.origin) } },
+    )
+    .words("Account", |row| account(visit, projects, row))
+    .words("Job", of_job)
+    .amounts("Amount", &change, |row| moved(&row.amount))
+    .amounts("Held", &change, |row| moved(&row.held))
+    .words("Reason", reason)
+    .empty(html! {
+        p { "No entry matches." }
+        p .small { "Remove a filter, or choose a longer period." }
+    })
+    .data(data)
+    .next(next)
     .show()
 }
 
@@ -120,32 +144,6 @@ fn account(visit: &Visit, projects: &Projects, row: &JournalEntry) -> Markup {
     }
 }
 
-fn cells(visit: &Visit, projects: &Projects, row: &JournalEntry) -> Vec<Markup> {
-    let number = row.transaction.to_string();
-    let reason = row.reason.as_deref();
-    let reason = reason.map(|reason| deed::reason(visit.zone(), reason));
-    let is_other = deed::words(&row.op) != deed::words(&row.kind);
-    let change = |text: &str| {
-        let is_none = is_zero(text);
-        html! { @if is_none { span .none { "–" } } @else { (grouped(text)) } }
-    };
-    let job = row.job.as_deref().map(|job| {
-        let target = visit.link(&["jobs", job]);
-        link(&target.maybe("machine", row.machine.as_deref()), job)
-    });
-    vec![
-        link(&visit.link(&["transactions", &number]), &number),
-        html! { (visit.zone().time(&row.at_effective)) },
-        html! { (deed::cell(&row.kind)) @if is_other { " " span .small { (deed::cell(&row.op)) } } },
-        html! { (name(&row.actor)) " " span .small { (row.origin) } },
-        account(visit, projects, row),
-        job.unwrap_or_else(|| or_none(None)),
-        change(&row.amount),
-        change(&row.held),
-        prose(reason.as_deref()),
-    ]
-}
-
 /// Transactions by person and operation.
 async fn actors(visit: Visit) -> Shown {
     let (from, to) = visit.period_of(1)?;
@@ -158,41 +156,32 @@ async fn actors(visit: Visit) -> Shown {
     let route = |root: fn(&[&str]) -> Target| root(&["query"]).with("text", &text);
     let answer: QueryAnswer = visit.get(route(Target::api)).await?;
     let shown = period::words(&visit, Some(&from), to.as_deref());
-    let table = Table {
-        caption: &format!("Transactions by person or key, {shown}"),
-        columns: vec![
-            words("By"),
-            words("Through"),
-            words("Operation"),
-            figures("Transactions"),
-            words("Last"),
-        ],
-        rows: answer
-            .items
-            .iter()
-            .map(|row| actor(&visit, &from, row))
-            .collect(),
-        empty: html! { p { "Nobody did anything in this period." } },
-        data: Some(route(Target::data)),
-        next: None,
+    let actor = |row: &BTreeMap<String, QueryValue>| {
+        let who = text_of(row, "Actor");
+        let own = visit.link(&["journal"]).with("actor", who);
+        let own = own.with("from", &from).maybe("to", visit.parameter("to"));
+        link(&own, who)
     };
+    let caption = format!("Transactions by person or key, {shown}");
+    let table = Table::of(&caption, &answer.items)
+        .words("By", actor)
+        .words("Through", |row| html! { (text_of(row, "Origin")) })
+        .words("Operation", |row| deed::cell(text_of(row, "Op")))
+        .figures("Transactions", |row| html! { (text_of(row, "Count(Id)")) })
+        .words(
+            "Last",
+            |row| html! { (visit.zone().time(text_of(row, "Max(Time)"))) },
+        )
+        .empty(html! { p { "Nobody did anything in this period." } })
+        .data(route(Target::data));
     let content = html! { (period::picker(&visit)) (table.show()) };
     Ok(visit.page("Who did what", &[], &content))
 }
 
-fn actor(visit: &Visit, from: &str, row: &BTreeMap<String, QueryValue>) -> Vec<Markup> {
-    let text = |column: &str| match row.get(column) {
-        Some(QueryValue::Text(text)) => text.as_str(),
+/// A text of a row.
+fn text_of<'r>(row: &'r BTreeMap<String, QueryValue>, column: &str) -> &'r str {
+    match row.get(column) {
+        Some(QueryValue::Text(text)) => text,
         _ => "–",
-    };
-    let who = text("Actor");
-    let own = visit.link(&["journal"]).with("actor", who);
-    let own = own.with("from", from).maybe("to", visit.parameter("to"));
-    vec![
-        link(&own, who),
-        html! { (text("Origin")) },
-        deed::cell(text("Op")),
-        html! { (text("Count(Id)")) },
-        html! { (visit.zone().time(text("Max(Time)"))) },
-    ]
+    }
 }

@@ -7,9 +7,9 @@ use serde_json::{Map, Value};
 
 use crate::failed::Failed;
 use crate::page::Page;
-use crate::parts::form::{self, Field, Kind, key, keyed, token};
-use crate::parts::sent::{self, next_key};
-use crate::parts::table::{Table, buttons, name, words};
+use crate::parts::form::{self, Field, Kind, key};
+use crate::parts::sent;
+use crate::parts::table::{Table, name};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -180,59 +180,44 @@ fn table(
         };
         name(&text)
     };
-    let time = |time: &Option<String>| {
-        time.as_deref()
-            .map_or_else(|| "–".to_owned(), |time| visit.zone().time(time))
-    };
-    let row = |one: &Token| {
-        vec![
-            name(&one.id),
-            name(&one.client),
-            html! { (one.roles.join(", ")) },
-            joined(&one.projects),
-            joined(&one.machines),
-            html! { (time(&one.valid_until)) },
-            html! { span .flag[one.state != "active"] { (one.state) } },
-            html! { (time(&one.last_used)) },
-            html! { @if may { (sent::button(visit, &action, "End", &[("id", &one.id)])) } },
-        ]
-    };
-    Table {
-        caption: "Existing",
-        columns: vec![
-            words("Id"),
-            words("Client"),
-            words("Roles"),
-            words("Projects"),
-            words("Machines"),
-            words("Valid until"),
-            words("State"),
-            words("Last used"),
-            buttons("Change"),
-        ],
-        rows: items.iter().map(row).collect(),
-        empty: html! {
+    let zone = visit.zone();
+    Table::of("Existing", items)
+        .words("Id", |one| name(&one.id))
+        .words("Client", |one| name(&one.client))
+        .words("Roles", |one| html! { (one.roles.join(", ")) })
+        .words("Projects", |one| joined(&one.projects))
+        .words("Machines", |one| joined(&one.machines))
+        .words(
+            "Valid until",
+            |one| html! { (zone.time_or(one.valid_until.as_deref(), "–")) },
+        )
+        .words(
+            "State",
+            |one| html! { span .flag[one.state != "active"] { (one.state) } },
+        )
+        .words(
+            "Last used",
+            |one| html! { (zone.time_or(one.last_used.as_deref(), "–")) },
+        )
+        .buttons(
+            "Change",
+            |one| html! { @if may { (sent::button(visit, &action, "End", &[("id", &one.id)])) } },
+        )
+        .empty(html! {
             p { "There is no " (kind.word()) " yet." }
             p .small { "A program needs one to use the bank over a network." }
             @if may { p .small .ways { a href="#new" { "Create the first one" } " below." } }
-        },
-        data: Some(data),
-        next,
-    }
-    .show()
+        })
+        .data(data)
+        .next(next)
+        .show()
 }
 
 fn form(visit: &Visit, kind: Credential, failed: Option<&Failed>) -> Markup {
-    html! {
-        section .change {
-            h2 #new { "New " (kind.word()) }
-            form .entry method="post" action={ "/" (kind.path()) "/new" } {
-                (token(visit)) (keyed(&next_key(visit, failed)))
-                (form::fields(visit, &fields(kind), failed))
-                button type="submit" { "Create" }
-            }
-        }
-    }
+    let title = format!("New {}", kind.word());
+    let action = format!("/{}/new", kind.path());
+    let fields = fields(kind);
+    sent::form(visit, ("new", &title), &action, &fields, failed, "Create")
 }
 
 async fn add(visit: Visit, kind: Credential) -> Shown {

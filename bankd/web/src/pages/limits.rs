@@ -7,9 +7,9 @@ use maud::{Markup, html};
 use crate::failed::Failed;
 use crate::page::Page;
 use crate::parts::amount::{grouped, maybe};
-use crate::parts::form::{Field, Kind, fields, key, keyed, refusal, token};
-use crate::parts::sent::{self, next_key};
-use crate::parts::table::{Table, amounts, buttons, link, name, words};
+use crate::parts::form::{Field, Kind, key, refusal};
+use crate::parts::sent;
+use crate::parts::table::{Table, link, name};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -78,14 +78,14 @@ async fn page(visit: &Visit, failed: Option<&Failed>) -> Shown {
         p { "An operation above a limit is refused. All limits that match a person count, and the daily sum is of the
             client: a second key gives no second allowance." }
         (table(visit, &list.items))
-        @if visit.may(Right::ChangeAccess) { (form(visit, failed)) }
+        @if visit.may(Right::ChangeAccess) { (sent::form(visit, ("set", "Set a limit"), "/limits/set", &FIELDS, failed, "Set")) }
     };
     Ok(visit.page("Transaction limits", &[], &content))
 }
 
 /// The limit of a role or a name after a change.
 fn changed(items: &[Limit], of: &str) -> Markup {
-    let is_own = |limit: &&Limit| limit.role.as_deref().or(limit.name.as_deref()) == Some(of);
+    let is_own = |limit: &&Limit| subject(limit).1 == of;
     let found = items.iter().find(is_own);
     let Some(limit) = found else {
         return sent::band(&html! { strong { (of) } " has no limit now." });
@@ -110,53 +110,35 @@ fn most(limit: &Limit) -> String {
 fn table(visit: &Visit, items: &[Limit]) -> Markup {
     let may = visit.may(Right::ChangeAccess);
     let unit = items.first().map_or("", |limit| limit.unit.as_str());
-    let row = |limit: &Limit| {
-        let (of, who) = match (&limit.role, &limit.name) {
-            (Some(role), _) => ("role", role.as_str()),
-            (None, who) => ("name", who.as_deref().unwrap_or_default()),
-        };
-        vec![
-            if of == "name" {
-                link(&visit.link(&["journal"]).with("actor", who), who)
-            } else {
-                name(who)
-            },
-            html! { (of) },
-            maybe(limit.per_operation.as_deref()),
-            maybe(limit.per_day.as_deref()),
-            html! { @if may { (sent::button(visit, "/limits/remove", "Remove", &[("of", of), ("who", who)])) } },
-        ]
+    let remove = |limit: &Limit| {
+        let (of, who) = subject(limit);
+        html! { @if may { (sent::button(visit, "/limits/remove", "Remove", &[("of", of), ("who", who)])) } }
     };
-    Table {
-        caption: "In force",
-        columns: vec![
-            words("Of"),
-            words("Kind"),
-            amounts("In one operation", unit),
-            amounts("In a day", unit),
-            buttons("Change"),
-        ],
-        rows: items.iter().map(row).collect(),
-        empty: html! {
+    let whose = |limit: &Limit| match subject(limit) {
+        ("name", who) => link(&visit.link(&["journal"]).with("actor", who), who),
+        (_, who) => name(who),
+    };
+    Table::of("In force", items)
+        .words("Of", whose)
+        .words("Kind", |limit| html! { (subject(limit).0) })
+        .amounts("In one operation", unit, |limit| {
+            maybe(limit.per_operation.as_deref())
+        })
+        .amounts("In a day", unit, |limit| maybe(limit.per_day.as_deref()))
+        .buttons("Change", remove)
+        .empty(html! {
             p { "There is no limit: everybody may move any amount that their role permits." }
             @if may { p .small .ways { a href="#set" { "Set the first one" } " below." } }
-        },
-        data: Some(Target::data(&["limits"])),
-        next: None,
-    }
-    .show()
+        })
+        .data(Target::data(&["limits"]))
+        .show()
 }
 
-fn form(visit: &Visit, failed: Option<&Failed>) -> Markup {
-    html! {
-        section .change {
-            h2 #set { "Set a limit" }
-            form .entry method="post" action="/limits/set" {
-                (token(visit)) (keyed(&next_key(visit, failed)))
-                (fields(visit, &FIELDS, failed))
-                button type="submit" { "Set" }
-            }
-        }
+/// Whether it is the limit of a role or of a name, and which.
+fn subject(limit: &Limit) -> (&'static str, &str) {
+    match (&limit.role, &limit.name) {
+        (Some(role), _) => ("role", role),
+        (None, who) => ("name", who.as_deref().unwrap_or_default()),
     }
 }
 
@@ -183,10 +165,7 @@ async fn remove(visit: Visit) -> Shown {
     let (of, who) = (visit.needed("of")?, visit.needed("who")?);
     if !sent::is_confirmed(&visit) {
         let list: List<Limit> = visit.get(Target::api(&["limits"])).await?;
-        let is_own = |limit: &&Limit| match of.as_str() {
-            "role" => limit.role.as_deref() == Some(who.as_str()),
-            _ => limit.name.as_deref() == Some(who.as_str()),
-        };
+        let is_own = |limit: &&Limit| subject(limit) == (of.as_str(), who.as_str());
         let most = list.items.iter().find(is_own).map(most);
         let most = most.map_or_else(String::new, |most| format!(", {most},"));
         let question = format!("The limit of the {of} {who}{most} no longer counts.");

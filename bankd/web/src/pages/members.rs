@@ -1,7 +1,5 @@
 //! The members of a project: add, switch off and on, give a role, remove.
 
-use std::collections::BTreeSet;
-
 use axum::extract::Path;
 use bank_api::v1::{List, Member, NewMember};
 use bankd_ledger::access::right::Right;
@@ -14,7 +12,7 @@ use crate::page::Page;
 use crate::parts::form::{Field, Kind, filled, key, keyed, refusal, token};
 use crate::parts::message::message;
 use crate::parts::sent;
-use crate::parts::table::{Table, buttons, name, words};
+use crate::parts::table::{Table, name};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -66,23 +64,37 @@ async fn page(visit: &Visit, project: &str, failed: Option<&Failed>) -> Shown {
         let typed = visit.field(name).filter(|_| is_adding);
         typed.unwrap_or_default()
     };
+    let is_default = |member: &Member| defaults.map(|all| all.contains(&member.user));
+    let user = |member: &Member| {
+        html! {
+            (name(&member.user))
+            @if is_default(member) == Some(true) { " " span .small { "default project" } }
+        }
+    };
+    let table = Table::of("Users and their roles", &list.items)
+        .words("User", user)
+        .words("Role", |member| html! { (member.role) })
+        .words(
+            "State",
+            |member| html! { @if member.active { "active" } @else { strong .flag { "inactive" } } },
+        )
+        .buttons("Change", |member| {
+            change_of(visit, &own, member, is_default(member))
+        })
+        .empty(html! {
+            p { "No members yet. Only members may spend." }
+            p .small .ways { a href="#add" { "Add the first one" } " below." }
+        })
+        .data(route(Target::data))
+        .next(next)
+        .show();
     let content = html! {
         @if let Some((done, of)) = sent::about(visit) { (changed(visit, project, done, of).await?) }
         (sent::unnamed(visit))
         @if let Some(failed) = failed {
             @if is_adding { (refusal(visit, &FIELDS, failed)) } @else { (message(failed)) }
         }
-        (Table {
-            caption: "Users and their roles",
-            columns: vec![words("User"), words("Role"), words("State"), buttons("Change")],
-            rows: list.items.iter().map(|member| cells(visit, &own, member, defaults)).collect(),
-            empty: html! {
-                p { "No members yet. Only members may spend." }
-                p .small .ways { a href="#add" { "Add the first one" } " below." }
-            },
-            data: Some(route(Target::data)),
-            next,
-        }.show())
+        (table)
         section .change {
             h2 #add { "Add a member" }
             form .entry method="post" action=(own) {
@@ -94,11 +106,8 @@ async fn page(visit: &Visit, project: &str, failed: Option<&Failed>) -> Shown {
     };
     let title = format!("Members of {project}");
     let trail = [(project, visit.link(&["projects", project]))];
-    let mut page = visit.page(&title, &trail, &content);
-    if let Some(failed) = failed {
-        *page.status_mut() = failed.status();
-    }
-    Ok(page)
+    let page = visit.page(&title, &trail, &content);
+    Ok(sent::refused(page, failed))
 }
 
 /// A member after a change.
@@ -119,36 +128,22 @@ async fn changed(visit: &Visit, project: &str, done: &str, user: &str) -> Result
     Ok(sent::band(&text))
 }
 
-/// `defaults` are the users with this default project, for a person who may set it.
-fn cells(
-    visit: &Visit,
-    action: &Target,
-    member: &Member,
-    defaults: Option<&BTreeSet<String>>,
-) -> Vec<Markup> {
-    let is_default = defaults.map(|all| all.contains(&member.user));
+/// The ways to change a member. Whether this is the default project is known to a person who may set it.
+fn change_of(visit: &Visit, action: &Target, member: &Member, is_default: Option<bool>) -> Markup {
     let switch = if member.active { "off" } else { "on" };
-    vec![
-        html! {
-            (name(&member.user))
-            @if is_default == Some(true) { " " span .small { "default project" } }
-        },
-        html! { (member.role) },
-        html! { @if member.active { "active" } @else { strong .flag { "inactive" } } },
-        html! {
-            form method="post" action=(action) {
-                (token(visit)) (keyed(&new_key()))
-                input type="hidden" name="user" value=(member.user);
-                button .plain type="submit" name="step" value=(switch) {
-                    @if member.active { "Switch off" } @else { "Switch on" }
-                } " "
-                button .plain type="submit" name="step" value="remove" { "Remove" } " "
-                @if is_default == Some(false) {
-                    button .plain type="submit" name="step" value="default" { "Make default project" }
-                }
+    html! {
+        form method="post" action=(action) {
+            (token(visit)) (keyed(&new_key()))
+            input type="hidden" name="user" value=(member.user);
+            button .plain type="submit" name="step" value=(switch) {
+                @if member.active { "Switch off" } @else { "Switch on" }
+            } " "
+            button .plain type="submit" name="step" value="remove" { "Remove" } " "
+            @if is_default == Some(false) {
+                button .plain type="submit" name="step" value="default" { "Make default project" }
             }
-        },
-    ]
+        }
+    }
 }
 
 fn new_key() -> String {

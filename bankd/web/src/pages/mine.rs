@@ -2,14 +2,14 @@
 
 use bank_api::v1::{UsageLine, UsageTable};
 use bankd_ledger::access::right::Right;
-use maud::{Markup, html};
+use maud::html;
 
 use super::jobs;
 use crate::page::Page;
 use crate::parts::amount::{amount, count, hours};
 use crate::parts::period;
 use crate::parts::project::Projects;
-use crate::parts::table::{Table, amounts, figures, words};
+use crate::parts::table::Table;
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -50,26 +50,31 @@ async fn show(visit: Visit) -> Shown {
     let projects = Projects::among(&visit, names).await?;
     let caption = period::words(&visit, Some(&from), to.as_deref());
     let caption = format!("By week, {caption}");
+    let project = |line: &UsageLine| {
+        let project = line.keys.get("project").cloned().flatten();
+        project.filter(|name| !name.is_empty())
+    };
+    let jobs = |line: &UsageLine| {
+        let jobs = jobs::counted(&visit, &line.bucket_from, &line.bucket_until).with("user", user);
+        let jobs = jobs.maybe("project", project(line).as_deref());
+        html! { a href=(jobs) { (count(&line.figures.jobs)) } }
+    };
+    let table = Table::of(&caption, lines)
+        .words("Week", |line| html! { (line.bucket.as_deref().unwrap_or("–")) })
+        .words("Project", |line| projects.show(&visit, project(line).as_deref()))
+        .figures("Jobs", jobs)
+        .figures("Core hours", |line| hours(&line.figures.core_hours))
+        .figures("GPU hours", |line| hours(&line.figures.gpu_hours))
+        .amounts("Charged", unit, |line| amount(&line.figures.charged))
+        .empty(html! {
+            p { "You used nothing in this period." }
+            p .small { "Jobs appear here when they end. " a href="/quote" { "What would a job cost?" } }
+        })
+        .data(found.as_ref().map(|_| route(Target::data)))
+        .show();
     let content = html! {
         (period::picker(&visit))
-        (Table {
-            caption: &caption,
-            columns: vec![
-                words("Week"),
-                words("Project"),
-                figures("Jobs"),
-                figures("Core hours"),
-                figures("GPU hours"),
-                amounts("Charged", unit),
-            ],
-            rows: lines.iter().map(|line| cells(&visit, &projects, line)).collect(),
-            empty: html! {
-                p { "You used nothing in this period." }
-                p .small { "Jobs appear here when they end. " a href="/quote" { "What would a job cost?" } }
-            },
-            data: found.as_ref().map(|_| route(Target::data)),
-            next: None,
-        }.show())
+        (table)
         @if let Some(found) = &found { @if !lines.is_empty() {
             dl .facts {
                 dt { "All jobs" } dd { (count(&found.total.jobs)) }
@@ -79,21 +84,4 @@ async fn show(visit: Visit) -> Shown {
         } }
     };
     Ok(visit.page("My usage", &[], &content))
-}
-
-fn cells(visit: &Visit, projects: &Projects, line: &UsageLine) -> Vec<Markup> {
-    let project = line.keys.get("project").cloned().flatten();
-    let project = project.filter(|name| !name.is_empty());
-    let jobs = jobs::counted(visit, &line.bucket_from, &line.bucket_until)
-        .with("user", &visit.session.name)
-        .maybe("project", project.as_deref());
-    let figures = &line.figures;
-    vec![
-        html! { (line.bucket.as_deref().unwrap_or("–")) },
-        projects.show(visit, project.as_deref()),
-        html! { a href=(jobs) { (count(&figures.jobs)) } },
-        hours(&figures.core_hours),
-        hours(&figures.gpu_hours),
-        amount(&figures.charged),
-    ]
 }

@@ -12,7 +12,7 @@ use crate::failed::Failed;
 use crate::page::Page;
 use crate::parts::sentence::sentence;
 use crate::parts::share::{FEED, address};
-use crate::parts::table::{Table, link, prose, words};
+use crate::parts::table::{Table, link, prose};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -59,45 +59,32 @@ async fn show(visit: Visit) -> Shown {
             .maybe("all", all.then_some("true"))
             .with("after", next)
     });
-    let row = |row: &Attention| {
+    let project = |row: &Attention| {
         let project = row.project.as_deref().filter(|name| !name.is_empty());
-        vec![
-            html! { (visit.zone().time(&row.at)) },
-            html! {
-                @if let Some(project) = project {
-                    (link(&visit.link(&["projects", project]), project))
-                } @else { span .none { "–" } }
-            },
-            html! { (kind(&row.kind)) },
-            prose(Some(&sentence(visit.zone(), &row.message))),
-            html! { @if row.open { strong .flag { "open" } } @else { (row.turn) } },
-        ]
+        html! {
+            @if let Some(project) = project {
+                (link(&visit.link(&["projects", project]), project))
+            } @else { span .none { "–" } }
+        }
     };
-    let table = Table {
-        caption: if all {
-            "All, the newest first"
-        } else {
-            "Open, the newest first"
-        },
-        columns: vec![
-            words("When"),
-            words("Project"),
-            words("Kind"),
-            words("Notice"),
-            words("State"),
-        ],
-        rows: list.items.iter().map(row).collect(),
-        empty: html! {
+    let whose = if all { "All" } else { "Open" };
+    let caption = format!("{whose}, the newest first");
+    let table = Table::of(&caption, &list.items)
+        .words("When", |row| html! { (visit.zone().time(&row.at)) })
+        .words("Project", project)
+        .words("Kind", |row| html! { (kind(&row.kind)) })
+        .words("Notice", |row| prose(Some(&sentence(visit.zone(), &row.message))))
+        .words("State", |row| html! { @if row.open { strong .flag { "open" } } @else { (row.turn) } })
+        .empty(html! {
             p { "There is nothing to notice." }
             @if !visit.web.services.notices.attention.on {
                 p { "This bank raises no alerts: " code { "attention.on" } " is not set."
                     @if visit.may(Right::SeeKeys) { " " a href=(visit.link(&["settings"])) { "Settings" } " lists what is in force." } }
             }
             p .small { "Notices appear here when the money of a project of yours runs low, ends soon or is overdrawn." }
-        },
-        data: Some(route(Target::data)),
-        next,
-    };
+        })
+        .data(route(Target::data))
+        .next(next);
     let content = html! {
         (table.show())
         p .ways { @if all { a href=(here()) { "Open notices only" } } @else { a href=(here().with("all", "true")) { "Earlier notices too" } } }

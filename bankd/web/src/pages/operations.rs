@@ -1,8 +1,7 @@
 //! The first screen of an operator: whether every job is being charged.
 
-use bank_api::v1::{
-    Followed, Lien, List, MachineStatus, RefusedJob, Source, Status, WhatIf, WouldRefuseSum,
-};
+use bank_api::text::format_clock;
+use bank_api::v1::{Followed, Lien, List, MachineStatus, RefusedJob, Source, Status, WhatIf};
 use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 use serde_json::Value;
@@ -12,7 +11,7 @@ use crate::page::Page;
 use crate::parts::amount::{amount, count, grouped, maybe};
 use crate::parts::nodes;
 use crate::parts::project::Projects;
-use crate::parts::table::{Table, amounts, figures, link, name, or_none, words};
+use crate::parts::table::{Table, job, link, name, or_none};
 use crate::parts::turn;
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
@@ -161,7 +160,7 @@ fn state(visit: &Visit, status: &Status, findings: &[String], is_new: bool) -> M
         }
         dl .facts {
             dt { "bankd" } dd { (status.version) }
-            dt { "Up for (h:min:s)" } dd { (bank_api::text::format_clock(status.uptime_s)) }
+            dt { "Up for (h:min:s)" } dd { (format_clock(status.uptime_s)) }
             dt { "Mode" } dd { (status.mode) }
             dt { "Waiting commands" } dd { (status.queue_depth) " of " (status.queue_capacity) }
             @if let Some(liens) = status.open_liens { dt { "Open holds" } dd { a href="#liens" { (liens) } } }
@@ -173,141 +172,87 @@ fn state(visit: &Visit, status: &Status, findings: &[String], is_new: bool) -> M
 }
 
 fn table_of_sources(visit: &Visit, items: &[Source]) -> Markup {
-    let time = |time: &Option<String>| {
-        let zone = visit.zone();
-        time.as_deref()
-            .map_or_else(|| "–".to_owned(), |time| zone.time(time))
-    };
-    let row = |source: &Source| {
-        vec![
-            name(&source.name),
-            or_none(source.machine.as_deref()),
-            html! { @if source.silent { strong .flag { "silent" } } @else { "reports" } },
-            html! { (time(&source.last_contact)) },
-            html! { (time(&source.last_event)) },
-            html! { (source.lag_s.map_or_else(|| "–".to_owned(), bank_api::text::format_clock)) },
-            html! { (count(source.records)) },
-            html! { (count(source.skipped)) },
-            html! { span .flag[source.quarantined > 0] { (source.quarantined) } },
-        ]
-    };
-    Table {
-        caption: "Sources",
-        columns: vec![
-            words("Source"),
-            words("Machine"),
-            words("State"),
-            words("Last contact"),
-            words("Last use"),
-            figures("Lag (h:min:s)"),
-            figures("Records"),
-            figures("Not charged"),
-            figures("Not readable"),
-        ],
-        rows: items.iter().map(row).collect(),
-        empty: html! {
+    let zone = visit.zone();
+    Table::of("Sources", items)
+        .words("Source", |source| name(&source.name))
+        .words("Machine", |source| or_none(source.machine.as_deref()))
+        .words("State", |source| html! { @if source.silent { strong .flag { "silent" } } @else { "reports" } })
+        .words("Last contact", |source| html! { (zone.time_or(source.last_contact.as_deref(), "–")) })
+        .words("Last use", |source| html! { (zone.time_or(source.last_event.as_deref(), "–")) })
+        .figures("Lag (h:min:s)", |source| html! { (source.lag_s.map_or_else(|| "–".to_owned(), format_clock)) })
+        .figures("Records", |source| html! { (count(source.records)) })
+        .figures("Not charged", |source| html! { (count(source.skipped)) })
+        .figures("Not readable", |source| html! { span .flag[source.quarantined > 0] { (source.quarantined) } })
+        .empty(html! {
             p { "No source has reported yet." }
             p .small { "Follow an accounting file with " code { "[[follow]]" } " in bankd.toml, or start a collector." }
-        },
-        data: Some(Target::data(&["sources"])),
-        next: None,
-    }
-    .show()
+        })
+        .data(Target::data(&["sources"]))
+        .show()
 }
 
 fn table_of_files(items: &[Source]) -> Markup {
     let files = items
         .iter()
         .flat_map(|source| source.follow.iter().map(move |file| (source, file)));
-    let row = |(source, file): (&Source, &Followed)| {
-        vec![
-            name(&file.path),
-            name(&source.name),
-            html! { @if file.state == "ok" { "ok" } @else { strong .flag { (file.state) } } },
-            html! { (file.behind) },
-            or_none(file.error.as_deref()),
-        ]
-    };
-    let rows: Vec<_> = files.map(row).collect();
-    if rows.is_empty() {
+    let files: Vec<(&Source, &Followed)> = files.collect();
+    if files.is_empty() {
         return html! {};
     }
-    Table {
-        caption: "Followed files",
-        columns: vec![
-            words("File"),
-            words("Source"),
-            words("State"),
-            figures("Bytes behind"),
-            words("Error"),
-        ],
-        rows,
-        empty: html! {},
-        data: Some(Target::data(&["sources"]).with("part", "follow")),
-        next: None,
-    }
-    .show()
+    Table::of("Followed files", files)
+        .words("File", |(_, file)| name(&file.path))
+        .words("Source", |(source, _)| name(&source.name))
+        .words("State", |(_, file)| html! { @if file.state == "ok" { "ok" } @else { strong .flag { (file.state) } } })
+        .figures("Bytes behind", |(_, file)| html! { (file.behind) })
+        .words("Error", |(_, file)| or_none(file.error.as_deref()))
+        .data(Target::data(&["sources"]).with("part", "follow"))
+        .show()
 }
 
 fn table_of_machines(visit: &Visit, items: &[MachineStatus]) -> Markup {
-    let row = |machine: &MachineStatus| {
-        let contact = machine.last_contact.as_deref();
-        vec![
-            link(
-                &visit.link(&["jobs"]).with("machine", &machine.name),
-                &machine.name,
-            ),
-            html! { (machine.mode) @if machine.test { " (test)" } },
-            html! { (contact.map_or_else(|| "never".to_owned(), |time| visit.zone().time(time))) },
-        ]
+    let jobs = |machine: &str| link(&visit.link(&["jobs"]).with("machine", machine), machine);
+    let contact = |machine: &MachineStatus| {
+        let last = machine.last_contact.as_deref();
+        html! { (visit.zone().time_or(last, "never")) }
     };
-    Table {
-        caption: "Machines",
-        columns: vec![words("Machine"), words("Mode"), words("Last document")],
-        rows: items.iter().map(row).collect(),
-        empty: html! { p { "No machine yet: " code { "bank machine add NAME" } } },
-        data: Some(Target::data(&["status"]).with("part", "machines")),
-        next: None,
-    }
-    .show()
+    Table::of("Machines", items)
+        .words("Machine", |machine| jobs(&machine.name))
+        .words(
+            "Mode",
+            |machine| html! { (machine.mode) @if machine.test { " (test)" } },
+        )
+        .words("Last document", contact)
+        .empty(html! { p { "No machine yet: " code { "bank machine add NAME" } } })
+        .data(Target::data(&["status"]).with("part", "machines"))
+        .show()
 }
 
 async fn refused(visit: &Visit) -> Result<Markup, Failed> {
     let route = |root: fn(&[&str]) -> Target| root(&["refused-reserves"]);
     let route = |root| turn::asked(visit, route(root), "refused", SHOWN);
     let list: List<RefusedJob> = visit.get(route(Target::api)).await?;
-    let row = |row: &RefusedJob| {
-        let job = visit
-            .link(&["jobs", &row.job])
-            .with("machine", &row.machine);
-        let refused = &row.refused;
-        vec![
-            link(&job, &row.job),
-            name(&row.machine),
-            name(&refused.project),
-            name(&refused.user),
-            html! { (visit.zone().time(&refused.at)) },
-            html! { (refused.tries) },
-            html! { span .prose { (refused.detail) } },
-        ]
-    };
-    Ok(Table {
-        caption: "Refused holds",
-        columns: vec![
-            words("Job"),
-            words("Machine"),
-            words("Project"),
-            words("User"),
-            words("Last time"),
-            figures("Tries"),
-            words("Reason"),
-        ],
-        rows: list.items.iter().map(row).collect(),
-        empty: html! { p { "No job was refused." } },
-        data: Some(route(Target::data)),
-        next: turn::next(visit.link(&["operations"]), "refused", list.next.as_deref()),
-    }
-    .show())
+    Ok(Table::of("Refused holds", &list.items)
+        .words("Job", |row| job(visit, &row.job, Some(&row.machine)))
+        .words("Machine", |row| name(&row.machine))
+        .words("Project", |row| name(&row.refused.project))
+        .words("User", |row| name(&row.refused.user))
+        .words(
+            "Last time",
+            |row| html! { (visit.zone().time(&row.refused.at)) },
+        )
+        .figures("Tries", |row| html! { (row.refused.tries) })
+        .words(
+            "Reason",
+            |row| html! { span .prose { (row.refused.detail) } },
+        )
+        .empty(html! { p { "No job was refused." } })
+        .data(route(Target::data))
+        .next(turn::next(
+            visit.link(&["operations"]),
+            "refused",
+            list.next.as_deref(),
+        ))
+        .show())
 }
 
 async fn liens(visit: &Visit) -> Result<Markup, Failed> {
@@ -316,35 +261,23 @@ async fn liens(visit: &Visit) -> Result<Markup, Failed> {
     let list: List<Lien> = visit.get(route(Target::api)).await?;
     let unit = list.items.first().map_or("", |row| row.unit.as_str());
     let zone = visit.zone();
-    let row = |lien: &Lien| {
-        let job = visit
-            .link(&["jobs", &lien.job])
-            .with("machine", &lien.machine);
-        let end = lien.end.as_deref();
-        vec![
-            link(&job, &lien.job),
-            name(&lien.machine),
-            or_none(lien.project.as_deref()),
-            html! { (zone.time(&lien.placed)) },
-            html! { (end.map_or_else(|| "–".to_owned(), |time| zone.time(time))) },
-            amount(&lien.amount),
-        ]
-    };
-    let table = Table {
-        caption: "Open holds, the newest first",
-        columns: vec![
-            words("Job"),
-            words("Machine"),
-            words("Project"),
-            words("From"),
-            words("Ends"),
-            amounts("Held", unit),
-        ],
-        rows: list.items.iter().map(row).collect(),
-        empty: html! { p { "Nothing is held: no job runs." } },
-        data: Some(route(Target::data)),
-        next: turn::next(visit.link(&["operations"]), "liens", list.next.as_deref()),
-    };
+    let table = Table::of("Open holds, the newest first", &list.items)
+        .words("Job", |lien| job(visit, &lien.job, Some(&lien.machine)))
+        .words("Machine", |lien| name(&lien.machine))
+        .words("Project", |lien| or_none(lien.project.as_deref()))
+        .words("From", |lien| html! { (zone.time(&lien.placed)) })
+        .words(
+            "Ends",
+            |lien| html! { (zone.time_or(lien.end.as_deref(), "–")) },
+        )
+        .amounts("Held", unit, |lien| amount(&lien.amount))
+        .empty(html! { p { "Nothing is held: no job runs." } })
+        .data(route(Target::data))
+        .next(turn::next(
+            visit.link(&["operations"]),
+            "liens",
+            list.next.as_deref(),
+        ));
     Ok(html! { div #liens { (table.show()) } })
 }
 
@@ -354,28 +287,16 @@ async fn would_refuse(visit: &Visit) -> Result<Markup, Failed> {
     let found: WhatIf = visit.get(route(Target::api).with("limit", "1")).await?;
     let names = found.projects.iter().map(|row| row.project.as_str());
     let projects = Projects::among(visit, names).await?;
-    let row = |row: &WouldRefuseSum| {
-        vec![
-            projects.show(visit, Some(&row.project)),
-            html! { (row.jobs) },
-            maybe(Some(&row.needed)),
-            amount(&row.used),
-        ]
-    };
-    Ok(Table {
-        caption: "What strict would have refused in 30 days",
-        columns: vec![
-            words("Project"),
-            figures("Jobs"),
-            amounts("Needed", &found.unit),
-            amounts("Cost of what ran", &found.unit),
-        ],
-        rows: found.projects.iter().map(row).collect(),
-        empty: html! { p { "Nothing: every job that ran could have been paid." } },
-        data: Some(route(Target::data).with("part", "projects")),
-        next: None,
-    }
-    .show())
+    Ok(
+        Table::of("What strict would have refused in 30 days", &found.projects)
+            .words("Project", |row| projects.show(visit, Some(&row.project)))
+            .figures("Jobs", |row| html! { (row.jobs) })
+            .amounts("Needed", &found.unit, |row| maybe(Some(&row.needed)))
+            .amounts("Cost of what ran", &found.unit, |row| amount(&row.used))
+            .empty(html! { p { "Nothing: every job that ran could have been paid." } })
+            .data(route(Target::data).with("part", "projects"))
+            .show(),
+    )
 }
 
 async fn downtimes(visit: &Visit) -> Result<Markup, Failed> {
@@ -388,34 +309,22 @@ async fn downtimes(visit: &Visit) -> Result<Markup, Failed> {
         Some(other) => other.to_string(),
     };
     let zone = visit.zone();
-    let row = |row: &Value| {
-        vec![
-            html! { (text(row, "id")) },
-            html! { (text(row, "hardware")) },
-            html! { (text(row, "nodes")) },
-            html! { (zone.time(&text(row, "from"))) },
-            html! { (zone.time(&text(row, "until"))) },
-            name(&text(row, "reason")),
-        ]
-    };
-    Ok(Table {
-        caption: "Downtimes",
-        columns: vec![
-            words("Number"),
-            words("Hardware"),
-            words("Nodes"),
-            words("From"),
-            words("Until (exclusive)"),
-            words("Reason"),
-        ],
-        rows: list.items.iter().map(row).collect(),
-        empty: html! { p { "No downtime is recorded: " code { "bank downtime add" } } },
-        data: Some(route(Target::data)),
-        next: turn::next(
+    Ok(Table::of("Downtimes", &list.items)
+        .words("Number", |row| html! { (text(row, "id")) })
+        .words("Hardware", |row| html! { (text(row, "hardware")) })
+        .words("Nodes", |row| html! { (text(row, "nodes")) })
+        .words("From", |row| html! { (zone.time(&text(row, "from"))) })
+        .words(
+            "Until (exclusive)",
+            |row| html! { (zone.time(&text(row, "until"))) },
+        )
+        .words("Reason", |row| name(&text(row, "reason")))
+        .empty(html! { p { "No downtime is recorded: " code { "bank downtime add" } } })
+        .data(route(Target::data))
+        .next(turn::next(
             visit.link(&["operations"]),
             "downtimes",
             list.next.as_deref(),
-        ),
-    }
-    .show())
+        ))
+        .show())
 }

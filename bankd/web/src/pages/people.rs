@@ -7,9 +7,9 @@ use maud::{Markup, html};
 use crate::failed::Failed;
 use crate::page::Page;
 use crate::parts::filter;
-use crate::parts::form::{Field, Kind, fields, key, keyed, refusal, token};
-use crate::parts::sent::{self, next_key};
-use crate::parts::table::{Table, buttons, link, name, words};
+use crate::parts::form::{Field, Kind, key, refusal};
+use crate::parts::sent;
+use crate::parts::table::{Table, link, name};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -82,7 +82,7 @@ async fn page(visit: &Visit, failed: Option<&Failed>) -> Shown {
         (table(visit, &list.items, route(Target::data), next))
         p .small { "Everybody with a login has the role user. Settings give roles to local users and groups ("
             code { "access" } "), and to groups of the identity provider (" code { "web.oidc.groups" } ")." }
-        @if visit.may(Right::ChangeAccess) { (form(visit, failed)) }
+        @if visit.may(Right::ChangeAccess) { (sent::form(visit, ("grant", "Grant a role"), "/people/grant", &FIELDS, failed, "Grant")) }
     };
     Ok(visit.page("People", &[], &content))
 }
@@ -112,60 +112,44 @@ async fn changed(visit: &Visit, done: &str, person: &str) -> Result<Markup, Fail
 
 fn table(visit: &Visit, items: &[RoleGrant], data: Target, next: Option<Target>) -> Markup {
     let may = visit.may(Right::ChangeAccess);
-    let row = |grant: &RoleGrant| {
-        let project = grant.project.as_deref();
+    let over = |grant: &RoleGrant| {
+        html! {
+            @if let Some(project) = &grant.project { (link(&visit.link(&["projects", project]), project)) }
+            @else { "the bank" }
+        }
+    };
+    let revoke = |grant: &RoleGrant| {
         let fields = [
             ("name", grant.name.as_str()),
             ("role", grant.role.as_str()),
-            ("project", project.unwrap_or_default()),
+            ("project", grant.project.as_deref().unwrap_or_default()),
         ];
-        vec![
-            name(&grant.name),
-            html! { (grant.role) },
-            html! {
-                @if let Some(project) = project { (link(&visit.link(&["projects", project]), project)) }
-                @else { "the bank" }
-            },
-            html! { (grant.until.as_deref().map_or_else(|| "–".to_owned(), |until| visit.zone().day(until))) },
-            html! { @if grant.by == "member" { "membership" } @else { "grant" } },
-            html! { @if may && grant.by == "grant" { (sent::button(visit, "/people/revoke", "Revoke", &fields)) } },
-        ]
+        let may = may && grant.by == "grant";
+        html! { @if may { (sent::button(visit, "/people/revoke", "Revoke", &fields)) } }
     };
-    Table {
-        caption: "Roles",
-        columns: vec![
-            words("Person"),
-            words("Role"),
-            words("Over"),
-            words("Until (exclusive)"),
-            words("By"),
-            buttons("Change"),
-        ],
-        rows: items.iter().map(row).collect(),
-        empty: html! {
+    Table::of("Roles", items)
+        .words("Person", |grant| name(&grant.name))
+        .words("Role", |grant| html! { (grant.role) })
+        .words("Over", over)
+        .words(
+            "Until (exclusive)",
+            |grant| html! { (visit.zone().day_or(grant.until.as_deref(), "–")) },
+        )
+        .words(
+            "By",
+            |grant| html! { @if grant.by == "member" { "membership" } @else { "grant" } },
+        )
+        .buttons("Change", revoke)
+        .empty(html! {
             @match visit.parameter("name") {
                 Some(person) => p { (name(person)) " has no role of a grant or of a membership." },
                 None => p { "Nobody has a granted role." },
             }
             @if may { p .small .ways { a href="#grant" { "Grant a role" } " below." } }
-        },
-        data: Some(data),
-        next,
-    }
-    .show()
-}
-
-fn form(visit: &Visit, failed: Option<&Failed>) -> Markup {
-    html! {
-        section .change {
-            h2 #grant { "Grant a role" }
-            form .entry method="post" action="/people/grant" {
-                (token(visit)) (keyed(&next_key(visit, failed)))
-                (fields(visit, &FIELDS, failed))
-                button type="submit" { "Grant" }
-            }
-        }
-    }
+        })
+        .data(data)
+        .next(next)
+        .show()
 }
 
 async fn grant(visit: Visit) -> Shown {

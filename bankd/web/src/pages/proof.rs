@@ -1,7 +1,7 @@
 //! Can I prove it? The last verification, checkpoints, closed periods, and the ways into the past.
 
 use axum::response::{IntoResponse as _, Redirect};
-use bank_api::v1::{KeptCheckpoint, List, ProofFinding, Status, Verification};
+use bank_api::v1::{KeptCheckpoint, List, Status, Verification};
 use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 use serde_json::json;
@@ -12,7 +12,7 @@ use crate::parts::amount::grouped;
 use crate::parts::form::{key, keyed, token};
 use crate::parts::message::message;
 use crate::parts::sent::{self, next_key};
-use crate::parts::table::{Table, name, or_none, words};
+use crate::parts::table::{Table, name, or_none};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -150,31 +150,14 @@ fn findings_count(last: &Verification) -> i64 {
 }
 
 fn findings(last: &Verification) -> Markup {
-    let text = |text: &Option<String>| or_none(text.as_deref());
-    let row = |one: &ProofFinding| {
-        vec![
-            name(&one.table),
-            name(&one.row),
-            html! { (one.text) },
-            text(&one.expected),
-            text(&one.found),
-        ]
-    };
-    Table {
-        caption: "Errors",
-        columns: vec![
-            words("Table"),
-            words("Row"),
-            words("Error"),
-            words("Expected"),
-            words("Stored"),
-        ],
-        rows: last.findings.iter().map(row).collect(),
-        empty: html! {},
-        data: Some(Target::data(&["verifications"]).with("part", "findings")),
-        next: None,
-    }
-    .show()
+    Table::of("Errors", &last.findings)
+        .words("Table", |one| name(&one.table))
+        .words("Row", |one| name(&one.row))
+        .words("Error", |one| html! { (one.text) })
+        .words("Expected", |one| or_none(one.expected.as_deref()))
+        .words("Stored", |one| or_none(one.found.as_deref()))
+        .data(Target::data(&["verifications"]).with("part", "findings"))
+        .show()
 }
 
 /// The balances of the bank at an instant.

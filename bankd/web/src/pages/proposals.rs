@@ -13,7 +13,8 @@ use crate::page::Page;
 use crate::parts::amount::{amount, is_zero};
 use crate::parts::form::{self, is_about, key, keyed, token};
 use crate::parts::message::{message, message_at};
-use crate::parts::table::{Table, amounts, buttons, link, name, words};
+use crate::parts::sent;
+use crate::parts::table::{Table, link, name};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -61,43 +62,42 @@ pub(crate) async fn table(
         let target = visit.link(&["proposals"]).with("after", next);
         target.maybe("all", all)
     });
-    Ok(Table {
-        caption,
-        columns: vec![
-            words("Number"),
-            words("What"),
-            words("For"),
-            amounts("Amount", unit),
-            words("By"),
-            words("Waits until"),
-            words("State"),
-            buttons("Decision"),
-        ],
-        rows: list.items.iter().map(|row| cells(visit, row)).collect(),
-        empty: html! { p { "No proposal or request waits for a decision." } },
-        data: Some(route(Target::data)),
-        next,
-    }
-    .show())
-}
-
-fn cells(visit: &Visit, row: &Proposal) -> Vec<Markup> {
-    let number = row.id.to_string();
-    vec![
-        link(&visit.link(&["proposals", &number]), &number),
-        html! { (what(&row.kind)) },
+    let number = |row: &Proposal| {
+        let number = row.id.to_string();
+        link(&visit.link(&["proposals", &number]), &number)
+    };
+    let subject = |row: &Proposal| {
         html! {
             div {
                 (name(&row.subject()))
                 @if let Some(asked) = &row.asked { div .small.prose { (asked) } }
             }
-        },
-        html! { @if is_zero(&row.amount) { span .none { "–" } } @else { (amount(&row.amount)) } },
-        name(&row.proposed_by),
-        html! { (visit.zone().time(&row.until)) },
-        html! { (row.state) },
-        html! { @if may_decide(visit, row) { (decision(visit, row, false, None)) } },
-    ]
+        }
+    };
+    Ok(Table::of(caption, &list.items)
+        .words("Number", number)
+        .words("What", |row| html! { (what(&row.kind)) })
+        .words("For", subject)
+        .amounts("Amount", unit, amount_of)
+        .words("By", |row| name(&row.proposed_by))
+        .words(
+            "Waits until",
+            |row| html! { (visit.zone().time(&row.until)) },
+        )
+        .words("State", |row| html! { (row.state) })
+        .buttons(
+            "Decision",
+            |row| html! { @if may_decide(visit, row) { (decision(visit, row, false, None)) } },
+        )
+        .empty(html! { p { "No proposal or request waits for a decision." } })
+        .data(route(Target::data))
+        .next(next)
+        .show())
+}
+
+/// Its amount; a dash if it moves no money.
+pub(crate) fn amount_of(row: &Proposal) -> Markup {
+    html! { @if is_zero(&row.amount) { span .none { "–" } } @else { (amount(&row.amount)) } }
 }
 
 /// What a proposal or a request is for, in words.
@@ -165,15 +165,8 @@ async fn page(visit: &Visit, id: &str, failed: Option<&Failed>) -> Shown {
         "Proposal"
     };
     let title = format!("{word} {}", one.id);
-    let mut page = visit.page(
-        &title,
-        &[("Proposals", visit.link(&["proposals"]))],
-        &content,
-    );
-    if let Some(failed) = failed {
-        *page.status_mut() = failed.status();
-    }
-    Ok(page)
+    let trail = [("Proposals", visit.link(&["proposals"]))];
+    Ok(sent::refused(visit.page(&title, &trail, &content), failed))
 }
 
 /// The allocation that a request is about, if the person sees it.

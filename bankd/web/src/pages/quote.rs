@@ -1,7 +1,7 @@
 //! What a job would cost, before it is submitted.
 
 use bank_api::text::{format_clock, parse_duration};
-use bank_api::v1::{NewQuote, Quote, QuoteLine};
+use bank_api::v1::{NewQuote, Quote};
 use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 
@@ -10,7 +10,8 @@ use crate::page::Page;
 use crate::parts::amount::{amount, grouped};
 use crate::parts::form::{Field, Kind, fields, refusal};
 use crate::parts::message::{message, said};
-use crate::parts::table::{Table, figures, link, words};
+use crate::parts::sent;
+use crate::parts::table::{Table, link};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -72,11 +73,7 @@ async fn show(visit: Visit) -> Shown {
             (result(&visit, quote))
         }
     };
-    let mut page = visit.page("Quote", &[], &content);
-    if let Some(failed) = failed {
-        *page.status_mut() = failed.status();
-    }
-    Ok(page)
+    Ok(sent::refused(visit.page("Quote", &[], &content), failed))
 }
 
 /// The price, and why the job could not start.
@@ -120,13 +117,11 @@ async fn price(visit: &Visit) -> Result<(Quote, Option<Failed>), Failed> {
 
 fn result(visit: &Visit, quote: &Quote) -> Markup {
     let unit = &quote.unit;
-    let line = |line: &QuoteLine| {
-        vec![
-            html! { span .prose { (line.text) } },
-            html! { (grouped(&line.amount)) },
-            html! { (line.unit) },
-        ]
-    };
+    let table = Table::of("How the price comes about", &quote.lines)
+        .words("Factor", |line| html! { span .prose { (line.text) } })
+        .figures("Amount", |line| html! { (grouped(&line.amount)) })
+        .words("Unit", |line| html! { (line.unit) })
+        .empty(html! { p { "No rate applies: the job is free." } });
     html! {
         @for warning in &quote.warnings { div .message { p { (said(warning)) } } }
         dl .facts {
@@ -145,13 +140,6 @@ fn result(visit: &Visit, quote: &Quote) -> Markup {
                 dt { "Wall time" } dd { (format_clock(wall)) }
             }
         }
-        (Table {
-            caption: "How the price comes about",
-            columns: vec![words("Factor"), figures("Amount"), words("Unit")],
-            rows: quote.lines.iter().map(line).collect(),
-            empty: html! { p { "No rate applies: the job is free." } },
-            data: None,
-            next: None,
-        }.show())
+        (table.show())
     }
 }

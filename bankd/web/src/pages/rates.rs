@@ -1,6 +1,6 @@
 //! The rates in force, and what a period would have cost with another one.
 
-use bank_api::v1::{List, NewRate, Rate, RateTest, RateTested, Replay, ReplayRow};
+use bank_api::v1::{List, NewRate, Rate, RateTest, RateTested, Replay};
 use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 
@@ -11,8 +11,9 @@ use crate::parts::form::{Field, Kind, filled, refusal};
 use crate::parts::message::said;
 use crate::parts::period;
 use crate::parts::project::Projects;
+use crate::parts::sent;
 use crate::parts::sentence::capital;
-use crate::parts::table::{Table, amounts, figures, link, name, or_none, words};
+use crate::parts::table::{Table, link, name, or_none};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -75,27 +76,7 @@ async fn show(visit: Visit) -> Shown {
     let next = next.map(|next| visit.link(&["rates"]).with("after", next));
     let content = html! {
         (period::instant(&visit))
-        (Table {
-            caption: "In force",
-            columns: vec![
-                words("Name"),
-                words("Value"),
-                words("Kind"),
-                figures("Rate"),
-                words("Unit of the rate"),
-                words("Machine"),
-                words("From"),
-                words("Until (exclusive)"),
-                words("Hours"),
-            ],
-            rows: list.items.iter().map(|rate| cells(&visit, rate)).collect(),
-            empty: html! {
-                p { "No rates yet: every job is free." }
-                p .small { "An administrator sets the first one: " code { "bank rate set VBR Processors 1" } }
-            },
-            data: Some(route(Target::data)),
-            next,
-        }.show())
+        (table(&visit, &list.items, route(Target::data), next))
         (kinds(&list.items))
         @if visit.may(Right::PriceThePast) {
             section .change {
@@ -168,36 +149,40 @@ fn unit(unit: &str, rate: &Rate) -> String {
     }
 }
 
-fn cells(visit: &Visit, rate: &Rate) -> Vec<Markup> {
-    let day = |time: &Option<String>| {
-        let zone = visit.zone();
-        time.as_deref()
-            .map_or_else(|| "–".to_owned(), |time| zone.day(time))
+fn table(visit: &Visit, items: &[Rate], data: Target, next: Option<Target>) -> Markup {
+    let test = |rate: &Rate| {
+        let target = Target::page(&["rates", "test"])
+            .with("kind", &rate.kind)
+            .with("name", &rate.name)
+            .with("instance", &rate.instance)
+            .with("rate", &rate.rate)
+            .with("per", &rate.per);
+        target.maybe("machine", rate.machine.as_deref())
     };
-    let test = Target::page(&["rates", "test"])
-        .with("kind", &rate.kind)
-        .with("name", &rate.name)
-        .with("instance", &rate.instance)
-        .with("rate", &rate.rate)
-        .with("per", &rate.per)
-        .maybe("machine", rate.machine.as_deref());
-    vec![
+    let own = |rate: &Rate| {
         html! {
-            @if visit.may(Right::PriceThePast) { (link(&test, &rate.name)) } @else { (name(&rate.name)) }
-        },
-        name(if rate.instance.is_empty() {
-            "–"
-        } else {
-            &rate.instance
-        }),
-        html! { abbr title=(kind(&rate.kind)) { (rate.kind) } },
-        html! { (rate.rate) },
-        html! { (unit(&visit.unit(), rate)) },
-        name(rate.machine.as_deref().unwrap_or("all")),
-        html! { (day(&rate.from)) },
-        html! { (day(&rate.until)) },
-        html! { (rate.when.as_deref().unwrap_or("always")) },
-    ]
+            @if visit.may(Right::PriceThePast) { (link(&test(rate), &rate.name)) } @else { (name(&rate.name)) }
+        }
+    };
+    let value = |text: &str| name(if text.is_empty() { "–" } else { text });
+    let zone = visit.zone();
+    Table::of("In force", items)
+        .words("Name", own)
+        .words("Value", |rate| value(&rate.instance))
+        .words("Kind", |rate| html! { abbr title=(kind(&rate.kind)) { (rate.kind) } })
+        .figures("Rate", |rate| html! { (rate.rate) })
+        .words("Unit of the rate", |rate| html! { (unit(&visit.unit(), rate)) })
+        .words("Machine", |rate| name(rate.machine.as_deref().unwrap_or("all")))
+        .words("From", |rate| html! { (zone.day_or(rate.from.as_deref(), "–")) })
+        .words("Until (exclusive)", |rate| html! { (zone.day_or(rate.until.as_deref(), "–")) })
+        .words("Hours", |rate| html! { (rate.when.as_deref().unwrap_or("always")) })
+        .empty(html! {
+            p { "No rates yet: every job is free." }
+            p .small { "An administrator sets the first one: " code { "bank rate set VBR Processors 1" } }
+        })
+        .data(data)
+        .next(next)
+        .show()
 }
 
 async fn test(visit: Visit) -> Shown {
@@ -231,11 +216,8 @@ async fn test(visit: Visit) -> Shown {
         }
         @if let Ok(Some(answer)) = &asked { (result(&visit, &projects, answer)) }
     };
-    let mut page = visit.page("What would last month have cost?", &trail, &content);
-    if let Some(failed) = failed {
-        *page.status_mut() = failed.status();
-    }
-    Ok(page)
+    let page = visit.page("What would last month have cost?", &trail, &content);
+    Ok(sent::refused(page, failed))
 }
 
 /// The rows of the table as JSON and CSV: the same entries, priced again.
@@ -292,30 +274,16 @@ fn result(visit: &Visit, projects: &Projects, answer: &RateTested) -> Markup {
 }
 
 fn by_user(visit: &Visit, projects: &Projects, replay: &Replay, unit: &str) -> Markup {
-    let row = |row: &ReplayRow| {
-        vec![
-            projects.show(visit, row.project.as_deref()),
-            or_none(row.user.as_deref()),
-            html! { (count(row.charges)) },
-            amount(&row.billed),
-            amount(&row.proposed),
-            amount(&row.difference),
-        ]
-    };
-    Table {
-        caption: "By project and user",
-        columns: vec![
-            words("Project"),
-            words("User"),
-            figures("Charges"),
-            amounts("Billed", unit),
-            amounts("With this rate", unit),
-            amounts("Difference", unit),
-        ],
-        rows: replay.rows.iter().map(row).collect(),
-        empty: html! { p { "Nothing was charged in this period." } },
-        data: Some(data(visit)),
-        next: None,
-    }
-    .show()
+    Table::of("By project and user", &replay.rows)
+        .words("Project", |row| {
+            projects.show(visit, row.project.as_deref())
+        })
+        .words("User", |row| or_none(row.user.as_deref()))
+        .figures("Charges", |row| html! { (count(row.charges)) })
+        .amounts("Billed", unit, |row| amount(&row.billed))
+        .amounts("With this rate", unit, |row| amount(&row.proposed))
+        .amounts("Difference", unit, |row| amount(&row.difference))
+        .empty(html! { p { "Nothing was charged in this period." } })
+        .data(data(visit))
+        .show()
 }

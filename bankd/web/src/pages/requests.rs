@@ -11,10 +11,10 @@ use super::ask;
 use super::proposals::{self, facts, may_decide};
 use crate::failed::Failed;
 use crate::page::Page;
-use crate::parts::amount::{amount, is_zero};
 use crate::parts::form::{key, keyed, token};
 use crate::parts::message::message;
-use crate::parts::table::{Table, amounts, link, name, or_none, words};
+use crate::parts::sent;
+use crate::parts::table::{Table, link, name, or_none};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -82,40 +82,25 @@ fn table(
     data: Option<Target>,
     next: Option<Target>,
 ) -> Markup {
-    let row = |row: &Proposal| {
+    let number = |row: &Proposal| {
         let number = row.id.to_string();
-        vec![
-            link(&visit.link(&["requests", &number]), &number),
-            html! { (proposals::what(&row.kind)) },
-            name(&row.subject()),
-            html! {
-                @if is_zero(&row.amount) { span .none { "–" } } @else { (amount(&row.amount)) }
-            },
-            html! { (visit.zone().day(&row.at)) },
-            html! { strong .flag[row.state == "rejected"] { (row.state) } },
-            or_none(row.reason.as_deref()),
-        ]
+        link(&visit.link(&["requests", &number]), &number)
     };
-    Table {
-        caption,
-        columns: vec![
-            words("Number"),
-            words("What"),
-            words("For"),
-            amounts("Amount", &visit.unit()),
-            words("Asked on"),
-            words("State"),
-            words("Answer"),
-        ],
-        rows: items.iter().map(row).collect(),
-        empty: html! {
+    Table::of(caption, items)
+        .words("Number", number)
+        .words("What", |row| html! { (proposals::what(&row.kind)) })
+        .words("For", |row| name(&row.subject()))
+        .amounts("Amount", &visit.unit(), proposals::amount_of)
+        .words("Asked on", |row| html! { (visit.zone().day(&row.at)) })
+        .words("State", |row| html! { strong .flag[row.state == "rejected"] { (row.state) } })
+        .words("Answer", |row| or_none(row.reason.as_deref()))
+        .empty(html! {
             p { "You have asked for nothing yet." }
             p .small { "A request goes to the people who may do what it asks for. Their answer appears here." }
-        },
-        data,
-        next,
-    }
-    .show()
+        })
+        .data(data)
+        .next(next)
+        .show()
 }
 
 async fn show(visit: Visit, Path(id): Path<String>) -> Shown {
@@ -144,11 +129,8 @@ async fn page(visit: &Visit, id: &str, failed: Option<&Failed>) -> Shown {
         }
     };
     let trail = [("Requests", visit.link(&["requests"]))];
-    let mut page = visit.page(&format!("Request {}", one.id), &trail, &content);
-    if let Some(failed) = failed {
-        *page.status_mut() = failed.status();
-    }
-    Ok(page)
+    let page = visit.page(&format!("Request {}", one.id), &trail, &content);
+    Ok(sent::refused(page, failed))
 }
 
 async fn withdraw(visit: Visit, Path(id): Path<String>) -> Shown {

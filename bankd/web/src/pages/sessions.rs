@@ -3,12 +3,12 @@
 use axum::response::{IntoResponse as _, Redirect};
 use bankd_ledger::access::right::Right;
 use bankd_services::sessions::WebSession;
-use maud::{Markup, html};
+use maud::html;
 
 use crate::page::Page;
 use crate::parts::form::token;
 use crate::parts::sent;
-use crate::parts::table::{Table, buttons, name, or_none, words};
+use crate::parts::table::{Listing, Table, name, or_none};
 use crate::sign_in::with_cookie;
 use crate::visit::{Shown, Visit};
 
@@ -30,23 +30,8 @@ pub(crate) fn rows() -> Vec<Page> {
 
 async fn show(visit: Visit) -> Shown {
     let sessions = visit.web.services.sessions.of(&visit.session.name);
-    let rows = sessions
-        .iter()
-        .map(|session| row(&visit, session, "/sessions/end"));
-    let table = Table {
-        caption: "Signed in, the newest first",
-        columns: vec![
-            words("Began"),
-            words("Last used"),
-            words("Signed in with"),
-            words("Browser"),
-            buttons("Change"),
-        ],
-        rows: rows.collect(),
-        empty: html! {},
-        data: None,
-        next: None,
-    };
+    let table = Table::of("Signed in, the newest first", &sessions);
+    let table = described(table, &visit, "/sessions/end");
     let content = html! {
         p .lead { "You are signed in as " strong { (visit.session.name) } ", with the roles "
             (visit.roles.words().replace(',', ", ")) "." }
@@ -59,29 +44,13 @@ async fn show(visit: Visit) -> Shown {
 /// The sessions of all people.
 async fn show_all(visit: Visit) -> Shown {
     let sessions = visit.web.services.sessions.all();
-    let rows = sessions.iter().map(|session| {
-        let mut cells = vec![name(&session.name)];
-        cells.extend(row(&visit, session, "/sessions/all/end"));
+    let table = Table::of("Signed-in people, the newest first", &sessions)
+        .words("Person", |session| name(&session.name));
+    let roles = |session: &WebSession| {
         let roles = Some(session.roles.as_str()).filter(|roles| !roles.is_empty());
-        cells.push(or_none(roles));
-        cells
-    });
-    let table = Table {
-        caption: "Signed-in people, the newest first",
-        columns: vec![
-            words("Person"),
-            words("Began"),
-            words("Last used"),
-            words("Signed in with"),
-            words("Browser"),
-            buttons("Change"),
-            words("Roles by groups"),
-        ],
-        rows: rows.collect(),
-        empty: html! {},
-        data: None,
-        next: None,
+        or_none(roles)
     };
+    let table = described(table, &visit, "/sessions/all/end").words("Roles by groups", roles);
     let content = html! {
         (sent::done(&visit, &[("end", "The session has ended.")]))
         (table.show())
@@ -109,27 +78,43 @@ async fn end_any(visit: Visit) -> Shown {
     Ok(Redirect::to(target.as_str()).into_response())
 }
 
-fn row(visit: &Visit, session: &WebSession, action: &str) -> Vec<Markup> {
+/// The columns that both tables have.
+fn described<'t, 's>(
+    table: Listing<'t, &'s WebSession>,
+    visit: &Visit,
+    action: &str,
+) -> Listing<'t, &'s WebSession> {
     let zone = visit.zone();
-    let is_own = session.id == visit.session.id;
-    vec![
+    let is_own = |session: &WebSession| session.id == visit.session.id;
+    let began = |session: &WebSession| {
         html! {
             (zone.of_seconds(session.created_s))
-            @if is_own { " " span .small { "this session" } }
-        },
-        html! { (zone.of_seconds(session.used_s)) },
-        html! { (session.way) },
-        html! { span title=(session.agent) { (browser(&session.agent)) } },
+            @if is_own(session) { " " span .small { "this session" } }
+        }
+    };
+    let end = |session: &WebSession| {
         html! {
-            @if !is_own {
+            @if !is_own(session) {
                 form method="post" action=(action) {
                     (token(visit))
                     input type="hidden" name="session" value=(session.id);
                     button .plain type="submit" { "End" }
                 }
             }
-        },
-    ]
+        }
+    };
+    table
+        .words("Began", began)
+        .words(
+            "Last used",
+            |session| html! { (zone.of_seconds(session.used_s)) },
+        )
+        .words("Signed in with", |session| html! { (session.way) })
+        .words(
+            "Browser",
+            |session| html! { span title=(session.agent) { (browser(&session.agent)) } },
+        )
+        .buttons("Change", end)
 }
 
 /// Programs and systems as browsers name them, the ones that others name too last.

@@ -5,7 +5,7 @@ use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 
 use crate::page::Page;
-use crate::parts::table::{Table, name, words};
+use crate::parts::table::{Table, name};
 use crate::parts::turn::{self, ONLY};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
@@ -74,22 +74,30 @@ fn sections(items: &[Setting]) -> Markup {
 }
 
 fn table<'s>(caption: &str, items: impl Iterator<Item = &'s Setting>) -> Markup {
-    Table {
-        caption,
-        columns: vec![
-            words("Setting"),
-            words("Value"),
-            words("Waits for a restart"),
-            words("From"),
-            words("Takes effect after a"),
-            words("Default"),
-        ],
-        rows: items.map(row).collect(),
-        empty: html! { p { "Every setting has its default." } },
-        data: None,
-        next: None,
-    }
-    .show()
+    let value = |text: &Option<String>| {
+        html! { @match text { Some(text) => (shown(text)), None => span .none { "–" } } }
+    };
+    let pending = |one: &Setting| {
+        html! { @match &one.pending { Some(text) => strong .flag { (shown(text)) }, None => span .none { "–" } } }
+    };
+    let is_default = |one: &Setting| one.origin == "default";
+    Table::of(caption, items)
+        .words("Setting", |one| html! { code { (one.name) } })
+        .words("Value", |one| value(&one.value))
+        .words("Waits for a restart", pending)
+        .words(
+            "From",
+            |one| html! { @if is_default(one) { "default" } @else { strong { (one.origin) } } },
+        )
+        .words(
+            "Takes effect after a",
+            |one| html! { @if one.reload { "reload" } @else { "restart" } },
+        )
+        .words("Default", |one| {
+            value(if is_default(one) { &None } else { &one.default })
+        })
+        .empty(html! { p { "Every setting has its default." } })
+        .show()
 }
 
 /// A value. An empty text and an empty list are words.
@@ -99,19 +107,4 @@ fn shown(text: &str) -> Markup {
         "[]" | "{}" => html! { span .none { "none" } },
         text => name(text),
     }
-}
-
-fn row(one: &Setting) -> Vec<Markup> {
-    let value = |text: &Option<String>| {
-        html! { @match text { Some(text) => (shown(text)), None => span .none { "–" } } }
-    };
-    let is_default = one.origin == "default";
-    vec![
-        html! { code { (one.name) } },
-        value(&one.value),
-        html! { @match &one.pending { Some(text) => strong .flag { (shown(text)) }, None => span .none { "–" } } },
-        html! { @if is_default { "default" } @else { strong { (one.origin) } } },
-        html! { @if one.reload { "reload" } @else { "restart" } },
-        html! { @if is_default { span .none { "–" } } @else { (value(&one.default)) } },
-    ]
 }

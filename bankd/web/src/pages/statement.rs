@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use crate::page::Page;
 use crate::parts::amount::{amount, change, maybe, sum};
 use crate::parts::sentence::capital;
-use crate::parts::table::{Table, amounts, figures, link, name, or_none, words};
+use crate::parts::table::{Table, job, link, name, or_none};
 use crate::parts::{deed, period};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
@@ -70,27 +70,17 @@ async fn show(visit: Visit, Path(project): Path<String>) -> Shown {
 
 /// Opening + credits + debits = closing.
 fn sums(statement: &Statement, data: Target) -> Markup {
-    let group = |group: &StatementGroup| {
+    let heading = |group: &StatementGroup| {
         let heading = group.heading.replace('_', " ");
-        vec![
-            html! { (heading) @if group.adjustment { " (correction of a closed period)" } },
-            html! { (group.entries) },
-            change(&group.amount),
-        ]
+        html! { (heading) @if group.adjustment { " (correction of a closed period)" } }
     };
     let groups = statement.credits.iter().chain(&statement.debits);
-    let table = Table {
-        caption: "Credits and debits",
-        columns: vec![
-            words("Heading"),
-            figures("Entries"),
-            amounts("Amount", &statement.unit),
-        ],
-        rows: groups.map(group).collect(),
-        empty: html! { p { "Nothing came and nothing went in this period." } },
-        data: Some(data),
-        next: None,
-    };
+    let table = Table::of("Credits and debits", groups)
+        .words("Heading", heading)
+        .figures("Entries", |group| html! { (group.entries) })
+        .amounts("Amount", &statement.unit, |group| change(&group.amount))
+        .empty(html! { p { "Nothing came and nothing went in this period." } })
+        .data(data);
     let end = |word: &str, value: &Option<String>| {
         html! { dt { (word) " (" (statement.unit) ")" } dd { strong { (maybe(value.as_deref())) } } }
     };
@@ -113,36 +103,29 @@ fn parts(visit: &Visit, project: &str, statement: &Statement, data: Target) -> M
         let target = target.maybe("from", statement.from.as_deref());
         target.with("to", &statement.until)
     };
-    let row = |part: &StatementPart| {
-        // A member sees the charges of others as one row of this name.
-        let user = part.name.as_deref().filter(|user| *user != "(others)");
-        vec![
-            html! { @match user {
-                Some(user) => (link(&visit.link(&["jobs"]).with("project", project).with("user", user), user)),
-                None => (or_none(part.name.as_deref())),
-            } },
-            html! { @match user {
-                Some(user) => a href=(entries(user)) { (part.jobs) },
-                None => (part.jobs),
-            } },
-            amount(&part.charged),
-            amount(&part.refunded),
-        ]
+    // A member sees the charges of others as one row of this name.
+    let user = |part: &StatementPart| part.name.clone().filter(|user| user != "(others)");
+    let name = |part: &StatementPart| match user(part) {
+        Some(user) => {
+            let jobs = visit.link(&["jobs"]).with("project", project);
+            link(&jobs.with("user", &user), &user)
+        }
+        None => or_none(part.name.as_deref()),
     };
-    Table {
-        caption: "Charges by user",
-        columns: vec![
-            words("User"),
-            figures("Jobs"),
-            amounts("Charged", &statement.unit),
-            amounts("Refunded", &statement.unit),
-        ],
-        rows: statement.parts.iter().map(row).collect(),
-        empty: html! { p { "Nothing was charged in this period." } },
-        data: Some(data),
-        next: None,
-    }
-    .show()
+    let jobs = |part: &StatementPart| {
+        html! { @match user(part) {
+            Some(user) => a href=(entries(&user)) { (part.jobs) },
+            None => (part.jobs),
+        } }
+    };
+    Table::of("Charges by user", &statement.parts)
+        .words("User", name)
+        .figures("Jobs", jobs)
+        .amounts("Charged", &statement.unit, |part| amount(&part.charged))
+        .amounts("Refunded", &statement.unit, |part| amount(&part.refunded))
+        .empty(html! { p { "Nothing was charged in this period." } })
+        .data(data)
+        .show()
 }
 
 fn entries(
@@ -158,38 +141,25 @@ fn entries(
         let balance = statement.opening.as_deref().zip(running);
         balance.and_then(|(opening, running)| sum(opening, running))
     };
-    let row = |line: &StatementLine| {
-        let number = line.transaction.to_string();
+    let of_job = |line: &StatementLine| {
         let machine = line.machine.as_deref();
-        vec![
-            html! { (visit.zone().time(&line.at)) },
-            deed::cell(&line.kind),
-            name(&line.account),
-            html! { @if let Some(job) = &line.job {
-                (link(&visit.link(&["jobs", job]).maybe("machine", machine), job))
-            } @else { "–" } },
-            or_none(line.user.as_deref()),
-            html! { a href=(visit.link(&["transactions", &number])) { (number) } },
-            change(&line.amount),
-            maybe(balance(line).as_deref()),
-        ]
+        html! { @if let Some(own) = &line.job { (job(visit, own, machine)) } @else { "–" } }
     };
-    Table {
-        caption: "Entries",
-        columns: vec![
-            words("Time"),
-            words("Kind"),
-            words("Account"),
-            words("Job"),
-            words("User"),
-            figures("Transaction"),
-            amounts("Amount", unit),
-            amounts("Balance", unit),
-        ],
-        rows: items.iter().map(row).collect(),
-        empty: html! { p { "No entries in this period." } },
-        data: Some(data),
-        next,
-    }
-    .show()
+    let transaction = |line: &StatementLine| {
+        let number = line.transaction.to_string();
+        html! { a href=(visit.link(&["transactions", &number])) { (number) } }
+    };
+    Table::of("Entries", items)
+        .words("Time", |line| html! { (visit.zone().time(&line.at)) })
+        .words("Kind", |line| deed::cell(&line.kind))
+        .words("Account", |line| name(&line.account))
+        .words("Job", of_job)
+        .words("User", |line| or_none(line.user.as_deref()))
+        .figures("Transaction", transaction)
+        .amounts("Amount", unit, |line| change(&line.amount))
+        .amounts("Balance", unit, |line| maybe(balance(line).as_deref()))
+        .empty(html! { p { "No entries in this period." } })
+        .data(data)
+        .next(next)
+        .show()
 }

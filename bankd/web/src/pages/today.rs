@@ -1,9 +1,7 @@
 //! The first screen of an account manager: what must be done today.
 
 use bank_api::text::format_rfc3339;
-use bank_api::v1::{
-    ExpiringRow, ForecastRow, List, NegativeRow, Quarantined, Unmapped, UnmappedRow,
-};
+use bank_api::v1::{ExpiringRow, ForecastRow, List, NegativeRow, Quarantined, Unmapped};
 use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 
@@ -12,7 +10,7 @@ use crate::failed::Failed;
 use crate::page::Page;
 use crate::parts::amount::{amount, hours, maybe};
 use crate::parts::left;
-use crate::parts::table::{Table, amounts, figures, link, name, or_none, words};
+use crate::parts::table::{Table, link, name, or_none};
 use crate::parts::turn;
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
@@ -77,34 +75,31 @@ async fn expiring(visit: &Visit) -> Result<Markup, Failed> {
     let list: List<ExpiringRow> = visit.get(route(Target::api)).await?;
     let unit = list.items.first().map_or("", |row| row.unit.as_str());
     let now = format_rfc3339(visit.present());
-    let row = |row: &ExpiringRow| {
+    let left = |row: &ExpiringRow| {
         // Whole days, as of accounts.
         let left = days(&now, &row.until).unwrap_or(row.days_left);
-        vec![
-            project(visit, row.project.as_ref(), &row.account),
-            html! { (row.allocation) },
-            html! { (visit.zone().day(&row.until)) },
-            html! { span .flag[left < 8] { (left) } },
-            amount(&row.amount),
-            amount(&row.unused),
-        ]
+        html! { span .flag[left < 8] { (left) } }
     };
-    Ok(Table {
-        caption: "Ends within 30 days",
-        columns: vec![
-            words("Project"),
-            words("Allocation"),
-            words("Until (exclusive)"),
-            figures("Days left"),
-            amounts("Left", unit),
-            amounts("Expires unused", unit),
-        ],
-        rows: list.items.iter().map(row).collect(),
-        empty: html! { p { "No allocation ends within 30 days." } },
-        data: Some(route(Target::data)),
-        next: turn::next(visit.link(&["today"]), "expiring", list.next.as_deref()),
-    }
-    .show())
+    Ok(Table::of("Ends within 30 days", &list.items)
+        .words("Project", |row| {
+            project(visit, row.project.as_ref(), &row.account)
+        })
+        .words("Allocation", |row| html! { (row.allocation) })
+        .words(
+            "Until (exclusive)",
+            |row| html! { (visit.zone().day(&row.until)) },
+        )
+        .figures("Days left", left)
+        .amounts("Left", unit, |row| amount(&row.amount))
+        .amounts("Expires unused", unit, |row| amount(&row.unused))
+        .empty(html! { p { "No allocation ends within 30 days." } })
+        .data(route(Target::data))
+        .next(turn::next(
+            visit.link(&["today"]),
+            "expiring",
+            list.next.as_deref(),
+        ))
+        .show())
 }
 
 async fn negative(visit: &Visit) -> Result<Markup, Failed> {
@@ -112,30 +107,25 @@ async fn negative(visit: &Visit) -> Result<Markup, Failed> {
     let route = |root| turn::asked(visit, route(root), "overdrawn", SHOWN);
     let list: List<NegativeRow> = visit.get(route(Target::api)).await?;
     let unit = list.items.first().map_or("", |row| row.unit.as_str());
-    let row = |row: &NegativeRow| {
-        vec![
-            project(visit, row.project.as_ref(), &row.account),
-            amount(&row.amount),
-            amount(&row.held),
-            amount(&row.available),
-            html! { @if row.blocked { strong .flag { "blocked" } } @else { "works on" } },
-        ]
-    };
-    Ok(Table {
-        caption: "Overdrawn",
-        columns: vec![
-            words("Project"),
-            amounts("Settled", unit),
-            amounts("Held", unit),
-            amounts("Free", unit),
-            words("State"),
-        ],
-        rows: list.items.iter().map(row).collect(),
-        empty: html! { p { "No account is below zero." } },
-        data: Some(route(Target::data)),
-        next: turn::next(visit.link(&["today"]), "overdrawn", list.next.as_deref()),
-    }
-    .show())
+    Ok(Table::of("Overdrawn", &list.items)
+        .words("Project", |row| {
+            project(visit, row.project.as_ref(), &row.account)
+        })
+        .amounts("Settled", unit, |row| amount(&row.amount))
+        .amounts("Held", unit, |row| amount(&row.held))
+        .amounts("Free", unit, |row| amount(&row.available))
+        .words(
+            "State",
+            |row| html! { @if row.blocked { strong .flag { "blocked" } } @else { "works on" } },
+        )
+        .empty(html! { p { "No account is below zero." } })
+        .data(route(Target::data))
+        .next(turn::next(
+            visit.link(&["today"]),
+            "overdrawn",
+            list.next.as_deref(),
+        ))
+        .show())
 }
 
 async fn empty(visit: &Visit) -> Result<Markup, Failed> {
@@ -143,28 +133,21 @@ async fn empty(visit: &Visit) -> Result<Markup, Failed> {
     let route = |root| turn::asked(visit, route(root), "empty", SHOWN);
     let list: List<ForecastRow> = visit.get(route(Target::api)).await?;
     let unit = list.items.first().map_or("", |row| row.unit.as_str());
-    let row = |row: &ForecastRow| {
-        vec![
-            project(visit, row.project.as_ref(), &row.account),
-            amount(&row.available),
-            maybe(row.burn_per_day.as_deref()),
-            left::show(row.days_to_spend),
-        ]
-    };
-    let table = Table {
-        caption: "Empty, or empty within a week",
-        columns: vec![
-            words("Project"),
-            amounts("Free", unit),
-            amounts("Used a day", unit),
-            figures("Days left"),
-        ],
-        rows: list.items.iter().map(row).collect(),
-        empty: html! { p { "No account is empty." } },
-        data: Some(route(Target::data)),
-        next: turn::next(visit.link(&["today"]), "empty", list.next.as_deref()),
-    }
-    .show();
+    let table = Table::of("Empty, or empty within a week", &list.items)
+        .words("Project", |row| {
+            project(visit, row.project.as_ref(), &row.account)
+        })
+        .amounts("Free", unit, |row| amount(&row.available))
+        .amounts("Used a day", unit, |row| maybe(row.burn_per_day.as_deref()))
+        .figures("Days left", |row| left::show(row.days_to_spend))
+        .empty(html! { p { "No account is empty." } })
+        .data(route(Target::data))
+        .next(turn::next(
+            visit.link(&["today"]),
+            "empty",
+            list.next.as_deref(),
+        ))
+        .show();
     Ok(html! {
         (table)
         @if !list.items.is_empty() { p .small { (left::explained()) } }
@@ -175,32 +158,22 @@ async fn unmapped(visit: &Visit) -> Result<Markup, Failed> {
     let route = |root: fn(&[&str]) -> Target| root(&["unmapped"]);
     let route = |root| turn::asked(visit, route(root), "unmapped", SHOWN);
     let found: Unmapped = visit.get(route(Target::api)).await?;
-    let row = |row: &UnmappedRow| {
-        let text = |text: &Option<String>| or_none(text.as_deref());
-        vec![
-            text(&row.account),
-            text(&row.user),
-            text(&row.source),
-            html! { (row.records) },
-            hours(&row.core_hours),
-            amount(&row.unbilled),
-        ]
-    };
-    let table = Table {
-        caption: "Usage without a project",
-        columns: vec![
-            words("Account at the source"),
-            words("User"),
-            words("Source"),
-            figures("Uses"),
-            figures("Core hours"),
-            amounts("Unbilled", &found.unit),
-        ],
-        rows: found.items.iter().map(row).collect(),
-        empty: html! { p { "All usage has a project." } },
-        data: Some(route(Target::data)),
-        next: turn::next(visit.link(&["today"]), "unmapped", found.next.as_deref()),
-    };
+    let table = Table::of("Usage without a project", &found.items)
+        .words("Account at the source", |row| {
+            or_none(row.account.as_deref())
+        })
+        .words("User", |row| or_none(row.user.as_deref()))
+        .words("Source", |row| or_none(row.source.as_deref()))
+        .figures("Uses", |row| html! { (row.records) })
+        .figures("Core hours", |row| hours(&row.core_hours))
+        .amounts("Unbilled", &found.unit, |row| amount(&row.unbilled))
+        .empty(html! { p { "All usage has a project." } })
+        .data(route(Target::data))
+        .next(turn::next(
+            visit.link(&["today"]),
+            "unmapped",
+            found.next.as_deref(),
+        ));
     Ok(html! { div #unmapped { (table.show()) } })
 }
 
@@ -208,28 +181,18 @@ async fn quarantine(visit: &Visit) -> Result<Markup, Failed> {
     let route = |root: fn(&[&str]) -> Target| root(&["quarantine"]);
     let route = |root| turn::asked(visit, route(root), "quarantine", SHOWN);
     let list: List<Quarantined> = visit.get(route(Target::api)).await?;
-    let row = |row: &Quarantined| {
-        vec![
-            html! { (row.id) },
-            name(&row.source),
-            html! { (visit.zone().time(&row.at)) },
-            name(&row.place),
-            name(&row.reason),
-        ]
-    };
-    Ok(Table {
-        caption: "Records that cannot be read",
-        columns: vec![
-            words("Number"),
-            words("Source"),
-            words("Since"),
-            words("Place"),
-            words("Reason"),
-        ],
-        rows: list.items.iter().map(row).collect(),
-        empty: html! { p { "The quarantine is empty." } },
-        data: Some(route(Target::data)),
-        next: turn::next(visit.link(&["today"]), "quarantine", list.next.as_deref()),
-    }
-    .show())
+    Ok(Table::of("Records that cannot be read", &list.items)
+        .words("Number", |row| html! { (row.id) })
+        .words("Source", |row| name(&row.source))
+        .words("Since", |row| html! { (visit.zone().time(&row.at)) })
+        .words("Place", |row| name(&row.place))
+        .words("Reason", |row| name(&row.reason))
+        .empty(html! { p { "The quarantine is empty." } })
+        .data(route(Target::data))
+        .next(turn::next(
+            visit.link(&["today"]),
+            "quarantine",
+            list.next.as_deref(),
+        ))
+        .show())
 }

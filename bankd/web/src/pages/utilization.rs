@@ -13,7 +13,7 @@ use crate::parts::amount::{amount, maybe};
 use crate::parts::asked::{self, Asked, Words};
 use crate::parts::period::{self, Choice};
 use crate::parts::picture;
-use crate::parts::table::{Table, amounts, figures, link, words};
+use crate::parts::table::{Table, link};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -146,37 +146,28 @@ fn listed(
     period: &ContributionPeriod,
     data: Target,
 ) -> Markup {
-    let row = |own: &Utilisation| {
-        let machine = if let Some(machine) = &own.machine {
-            let page = Target::page(&["usage"]).maybe("zone", visit.parameter("zone"));
-            let page = page.with("by", "project").with("machine", machine);
-            link(&asked.over(page), machine)
-        } else {
-            html! { "All machines" }
-        };
-        // The line of all machines is a sum, as bold as those below other tables.
-        let shown = |figure: Markup| {
-            html! { @if own.machine.is_none() { strong { (figure) } } @else { (figure) } }
-        };
-        vec![
-            shown(machine),
-            shown(amount(&own.whole.used)),
-            shown(amount(&own.whole.capacity)),
-            shown(maybe(own.whole.percent.as_deref())),
-        ]
+    // The line of all machines is a sum, as bold as those below other tables.
+    let shown = |own: &Utilisation, figure: Markup| {
+        html! { @if own.machine.is_none() { strong { (figure) } } @else { (figure) } }
     };
-    Table {
-        caption: &asked.caption(visit),
-        columns: vec![
-            words("Machine"),
-            amounts("Used", unit),
-            amounts("Capacity", unit),
-            figures("Used (%)"),
-        ],
-        rows: period.utilisation.iter().map(row).collect(),
-        empty: html! { p { "No usage and no hardware in this period." } },
-        data: Some(data),
-        next: None,
-    }
-    .show()
+    let machine = |own: &Utilisation| {
+        let Some(machine) = &own.machine else {
+            return html! { "All machines" };
+        };
+        let page = Target::page(&["usage"]).maybe("zone", visit.parameter("zone"));
+        let page = page.with("by", "project").with("machine", machine);
+        link(&asked.over(page), machine)
+    };
+    Table::of(&asked.caption(visit), &period.utilisation)
+        .words("Machine", |own| shown(own, machine(own)))
+        .amounts("Used", unit, |own| shown(own, amount(&own.whole.used)))
+        .amounts("Capacity", unit, |own| {
+            shown(own, amount(&own.whole.capacity))
+        })
+        .figures("Used (%)", |own| {
+            shown(own, maybe(own.whole.percent.as_deref()))
+        })
+        .empty(html! { p { "No usage and no hardware in this period." } })
+        .data(data)
+        .show()
 }

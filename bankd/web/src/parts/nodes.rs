@@ -1,10 +1,11 @@
 //! The nodes of a cluster, for operators.
 
+use bank_api::text::format_clock;
 use bank_api::v1::{ClusterNode, ClusterStatus};
 use maud::{Markup, html};
 
 use crate::parts::amount::count;
-use crate::parts::table::{Table, figures, name, words};
+use crate::parts::table::{Table, name};
 use crate::target::Target;
 
 /// What is wrong with the cluster now, in sentences.
@@ -30,33 +31,26 @@ pub(crate) fn table(cluster: &ClusterStatus) -> Markup {
     let is_writer = |node: &ClusterNode| cluster.writer.as_ref() == Some(&node.node);
     let last = cluster.nodes.iter().map(|node| node.position).max();
     let last = last.unwrap_or(0).max(cluster.position);
-    let row = |node: &ClusterNode| {
-        vec![
-            html! { (name(&node.node)) @if node.node == cluster.node { " (this node)" } },
-            html! { @if is_writer(node) { "writes" } @else { "follows" } },
-            name(&node.address),
-            html! { (count(node.position)) },
-            html! { (count(last.saturating_sub(node.position).max(0))) },
-            html! { (bank_api::text::format_clock(node.age_ms / 1000)) },
-            name(&node.version),
-        ]
-    };
-    let table = Table {
-        caption: "Nodes",
-        columns: vec![
-            words("Node"),
-            words("Role"),
-            words("Address"),
-            figures("Position"),
-            figures("Behind"),
-            figures("Last report (h:min:s ago)"),
-            words("bankd"),
-        ],
-        rows: cluster.nodes.iter().map(row).collect(),
-        empty: html! { p { "No node has reported to the log yet." } },
-        data: Some(Target::data(&["status"])),
-        next: None,
-    };
+    let behind = |node: &ClusterNode| last.saturating_sub(node.position).max(0);
+    let table = Table::of("Nodes", &cluster.nodes)
+        .words(
+            "Node",
+            |node| html! { (name(&node.node)) @if node.node == cluster.node { " (this node)" } },
+        )
+        .words(
+            "Role",
+            |node| html! { @if is_writer(node) { "writes" } @else { "follows" } },
+        )
+        .words("Address", |node| name(&node.address))
+        .figures("Position", |node| html! { (count(node.position)) })
+        .figures("Behind", |node| html! { (count(behind(node))) })
+        .figures(
+            "Last report (h:min:s ago)",
+            |node| html! { (format_clock(node.age_ms / 1000)) },
+        )
+        .words("bankd", |node| name(&node.version))
+        .empty(html! { p { "No node has reported to the log yet." } })
+        .data(Target::data(&["status"]));
     html! {
         (table.show())
         @if !cluster.why.is_empty() {

@@ -3,7 +3,7 @@
 use axum::response::{IntoResponse as _, Redirect, Response};
 use maud::{Markup, html};
 
-use super::form::{key, keyed, token};
+use super::form::{self, Field, key, keyed, token};
 use crate::failed::Failed;
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
@@ -56,6 +56,35 @@ pub(crate) fn again(page: Shown, failed: Failed) -> Shown {
     let mut page = page?;
     *page.status_mut() = failed.into_response().status();
     Ok(page)
+}
+
+/// A page with the status of the refusal that it shows.
+pub(crate) fn refused(mut page: Response, failed: Option<&Failed>) -> Response {
+    if let Some(failed) = failed {
+        *page.status_mut() = failed.status();
+    }
+    page
+}
+
+/// A form below a list, as it was entered if it was refused. Links lead to its anchor.
+pub(crate) fn form(
+    visit: &Visit,
+    (anchor, title): (&str, &str),
+    action: &str,
+    fields: &[Field<'_>],
+    failed: Option<&Failed>,
+    word: &str,
+) -> Markup {
+    html! {
+        section .change {
+            h2 #(anchor) { (title) }
+            form .entry method="post" action=(action) {
+                (token(visit)) (keyed(&next_key(visit, failed)))
+                (form::fields(visit, fields, failed))
+                button type="submit" { (word) }
+            }
+        }
+    }
 }
 
 /// Whether a person has confirmed.

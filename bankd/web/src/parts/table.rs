@@ -4,6 +4,7 @@ use maud::{Markup, html};
 
 use super::turn;
 use crate::target::Target;
+use crate::visit::Visit;
 
 /// A column.
 #[derive(Clone, Debug)]
@@ -63,7 +64,24 @@ pub(crate) struct Table<'a> {
     pub(crate) next: Option<Target>,
 }
 
-impl Table<'_> {
+impl<'a> Table<'a> {
+    /// A table with a row for each of some items, and no columns yet.
+    pub(crate) fn of<T: Copy>(
+        caption: &'a str,
+        items: impl IntoIterator<Item = T>,
+    ) -> Listing<'a, T> {
+        let items: Vec<T> = items.into_iter().collect();
+        let table = Table {
+            caption,
+            columns: Vec::new(),
+            rows: items.iter().map(|_| Vec::new()).collect(),
+            empty: html! {},
+            data: None,
+            next: None,
+        };
+        Listing { items, table }
+    }
+
     pub(crate) fn show(&self) -> Markup {
         self.with_totals(&[])
     }
@@ -128,6 +146,58 @@ impl Table<'_> {
     }
 }
 
+/// A table of items. A column is added with what its cells show of an item.
+pub(crate) struct Listing<'a, T> {
+    items: Vec<T>,
+    table: Table<'a>,
+}
+
+impl<T: Copy> Listing<'_, T> {
+    fn column(mut self, column: Column, cell: impl Fn(T) -> Markup) -> Self {
+        self.table.columns.push(column);
+        for (row, item) in self.table.rows.iter_mut().zip(&self.items) {
+            row.push(cell(*item));
+        }
+        self
+    }
+
+    pub(crate) fn words(self, head: &str, cell: impl Fn(T) -> Markup) -> Self {
+        self.column(words(head), cell)
+    }
+
+    pub(crate) fn figures(self, head: &str, cell: impl Fn(T) -> Markup) -> Self {
+        self.column(figures(head), cell)
+    }
+
+    pub(crate) fn amounts(self, head: &str, unit: &str, cell: impl Fn(T) -> Markup) -> Self {
+        self.column(amounts(head, unit), cell)
+    }
+
+    pub(crate) fn buttons(self, head: &str, cell: impl Fn(T) -> Markup) -> Self {
+        self.column(buttons(head), cell)
+    }
+
+    /// What to do first if there is no item.
+    pub(crate) fn empty(mut self, empty: Markup) -> Self {
+        self.table.empty = empty;
+        self
+    }
+
+    pub(crate) fn data(mut self, data: impl Into<Option<Target>>) -> Self {
+        self.table.data = data.into();
+        self
+    }
+
+    pub(crate) fn next(mut self, next: Option<Target>) -> Self {
+        self.table.next = next;
+        self
+    }
+
+    pub(crate) fn show(&self) -> Markup {
+        self.table.show()
+    }
+}
+
 /// Whether a cell has nothing but a dash: a narrow page leaves it out.
 fn is_blank(cell: &Markup) -> bool {
     let inner = cell.0.strip_prefix("<span class=\"none\">");
@@ -148,6 +218,11 @@ pub(crate) fn name(text: &str) -> Markup {
 /// Words that may be several lines long.
 pub(crate) fn prose(text: Option<&str>) -> Markup {
     text.map_or_else(|| or_none(None), |text| html! { span .prose { (text) } })
+}
+
+/// A job, with the link to what was charged for it.
+pub(crate) fn job(visit: &Visit, job: &str, machine: Option<&str>) -> Markup {
+    link(&visit.link(&["jobs", job]).maybe("machine", machine), job)
 }
 
 /// A link with a name that may be long.

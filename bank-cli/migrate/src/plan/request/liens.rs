@@ -25,19 +25,16 @@ pub(super) fn open(old: &mut Old, names: &Names, settings: &Settings) -> Vec<(Li
         let Some(machine) = names.machines.get(&lien.machine) else {
             continue;
         };
-        // Nothing depends on the time of the request: a repeat has the same contents.
-        let start = lien
-            .start
-            .or(lien.end.map(|end| end.saturating_sub(DAY_US)));
-        let start = start.unwrap_or(settings.at);
-        let end = lien.end.unwrap_or_else(|| start.saturating_add(NO_END_US));
+        // Without a start it begins at the opening. That time is not in the contents, which a repeat must not change.
+        let began = lien.start.unwrap_or(settings.at);
+        let end = lien.end.unwrap_or_else(|| began.saturating_add(NO_END_US));
         let body = OpeningLien {
             job: lien.job.clone(),
             machine: machine.clone(),
             project: project.clone(),
             user: names.users.get(&lien.user).cloned(),
             amount: amount.to_string(),
-            start: format_rfc3339(start),
+            start: lien.start.map(format_rfc3339),
             end: format_rfc3339(end),
             processors: lien.processors,
             nodes: lien.nodes,

@@ -97,8 +97,8 @@ fn process(call: &Call, text: &mut Text) {
         "Time since the start",
         up,
     );
-    let healthy = u8::from(call.services.writer.is_healthy());
-    let help = "1 while the writer runs and its last commit went well";
+    let healthy = u8::from(call.services.writer.obstacles().next().is_none());
+    let help = "1 while commands are accepted: the writer runs, its last commit went well, and in a cluster the log can be used";
     one(text, "bankd_healthy", "gauge", help, healthy);
 }
 

@@ -9,7 +9,7 @@ use bank_api::v1::{
 use bankd_ledger::access::right::Right;
 
 use super::super::{key, limit, proposal, request, role, setting, token, web_link, web_login};
-use super::{AMOUNTS, HELD, NAMED, NEW, SPEND, VALUES};
+use super::{AMOUNTS, APPROVAL, HELD, NAMED, NEW, SPEND, VALUES, WINDOW};
 use crate::route::Route;
 
 pub(super) fn rows() -> Vec<Route> {
@@ -27,25 +27,19 @@ fn tokens() -> Vec<Route> {
             .more("The answer holds the secret, once.")
             .body::<RotateKey>()
             .gives::<NewKeyAnswer>(201, "The new key.")
-            .refuses(VALUES)
-            .refuses(NEW)
-            .refuses(&["bad_duration", "bad_window"]),
+            .refuses(&[VALUES, NEW, &["bad_duration", "bad_window"]]),
         Route::get("/api/v1/tokens", token::list)
             .right(Right::SeeKeys)
             .description("API tokens, without their text")
-            .query::<TokenQuery>()
-            .gives::<List<Token>>(200, "The tokens.")
-            .refuses(&["bad_value"]),
+            .asks::<TokenQuery>()
+            .gives::<List<Token>>(200, "The tokens."),
         Route::post("/api/v1/tokens", token::add)
             .right(Right::ChangeKeys)
             .description("Make an API token")
             .more("The answer holds the token, once.")
             .body::<NewToken>()
             .gives::<NewTokenAnswer>(201, "The token.")
-            .refuses(VALUES)
-            .refuses(NAMED)
-            .refuses(NEW)
-            .refuses(&["bad_window", "window_in_past"]),
+            .refuses(&[VALUES, NAMED, NEW, &["bad_window", "window_in_past"]]),
         Route::get("/api/v1/tokens/{id}", token::show)
             .right(Right::SeeKeys)
             .description("One API token")
@@ -54,14 +48,14 @@ fn tokens() -> Vec<Route> {
             .right(Right::ChangeKeys)
             .description("Remove an API token; it is refused from then on")
             .gives::<Removed>(200, "It was removed.")
-            .refuses(VALUES),
+            .refuses(&[VALUES]),
         Route::post("/api/v1/web/logins", web_login::add)
             .right(Right::SeeStatus)
             .description("Make a link with which the caller signs in to the web pages once")
             .more("For callers on the Unix socket. The link can be used once, for two minutes.")
             .body::<NewWebLogin>()
             .gives::<WebLogin>(200, "The link.")
-            .refuses(&["not_found"]),
+            .refuses(&[&["not_found"]]),
         Route::post("/api/v1/web/links", web_link::add)
             .right(Right::SeeStatus)
             .description("Make a signed address of the caller's feed of notices, or of a picture for another web site")
@@ -71,7 +65,7 @@ fn tokens() -> Vec<Route> {
             )
             .body::<NewWebLink>()
             .gives::<WebLink>(200, "The address.")
-            .refuses(&["bad_value", "not_found"]),
+            .refuses(&[&["bad_value", "not_found"]]),
     ]
 }
 
@@ -80,49 +74,42 @@ fn roles() -> Vec<Route> {
         Route::get("/api/v1/roles", role::list)
             .right(Right::SeeAccess)
             .description("Roles of people: those that were given, and what they are in projects")
-            .query::<RoleQuery>()
-            .gives::<List<RoleGrant>>(200, "The roles.")
-            .refuses(&["bad_value"]),
+            .asks::<RoleQuery>()
+            .gives::<List<RoleGrant>>(200, "The roles."),
         Route::post("/api/v1/roles", role::grant)
             .right(Right::ChangeAccess)
             .description("Give a person a role")
             .body::<NewRoleGrant>()
             .gives::<Written<RoleGrant>>(201, "The role.")
-            .refuses(VALUES)
-            .refuses(NAMED)
-            .refuses(NEW)
-            .refuses(&["window_in_past"]),
+            .refuses(&[VALUES, NAMED, NEW, &["window_in_past"]]),
         Route::delete("/api/v1/roles/{name}/{role}", role::revoke)
             .right(Right::ChangeAccess)
             .description("Take a role back; it counts no more from then on")
             .query::<RevokeQuery>()
             .gives::<Removed>(200, "It was removed.")
-            .refuses(VALUES),
+            .refuses(&[VALUES]),
         Route::get("/api/v1/limits", limit::list)
             .right(Right::SeeAccess)
             .description("Limits on amounts that a caller may move")
-            .query::<PageQuery>()
-            .refuses(&["bad_value"])
+            .asks::<PageQuery>()
             .gives::<List<Limit>>(200, "The limits."),
         Route::get("/api/v1/settings", setting::list)
             .right(Right::SeeKeys)
             .description("The settings in force, with their sources")
             .more("Secrets are files; the list has their names. The paths of webhooks and arguments of commands are left out.")
-            .query::<PageQuery>()
-            .refuses(&["bad_value"])
+            .asks::<PageQuery>()
             .gives::<List<Setting>>(200, "The settings."),
         Route::post("/api/v1/limits", limit::set)
             .right(Right::ChangeAccess)
             .description("Set a limit on amounts that a caller may move")
             .body::<NewLimit>()
             .gives::<Written<Limit>>(201, "The limit.")
-            .refuses(VALUES)
-            .refuses(AMOUNTS),
+            .refuses(&[VALUES, AMOUNTS]),
         Route::delete("/api/v1/limits/{of}/{name}", limit::remove)
             .right(Right::ChangeAccess)
             .description("Remove the limit of a `role`, or of a `name`")
             .gives::<Removed>(200, "It was removed.")
-            .refuses(VALUES),
+            .refuses(&[VALUES]),
     ]
 }
 
@@ -131,9 +118,8 @@ fn proposals() -> Vec<Route> {
         Route::get("/api/v1/proposals", proposal::list)
             .right(Right::SeeProposals)
             .description("What was proposed, the newest first")
-            .query::<ProposalQuery>()
-            .gives::<List<Proposal>>(200, "The proposals in view.")
-            .refuses(&["bad_value"]),
+            .asks::<ProposalQuery>()
+            .gives::<List<Proposal>>(200, "The proposals in view."),
         Route::get("/api/v1/proposals/{id}", proposal::show)
             .right(Right::SeeProposals)
             .description("One proposal")
@@ -146,38 +132,17 @@ fn proposals() -> Vec<Route> {
             .query::<ProposeQuery>()
             .body::<NewDecision>()
             .gives::<Written<Proposal>>(200, "It is done.")
-            .refuses(VALUES)
-            .refuses(AMOUNTS)
-            .refuses(NAMED)
-            .refuses(HELD)
-            .refuses(SPEND)
-            .refuses(NEW)
-            .refuses(&[
-                "allocation_overlap",
-                "bad_window",
-                "not_settable",
-                "nothing_to_refund",
-            ])
-            .refuses(&[
-                "approval_needed",
-                "over_limit",
-                "own_proposal",
-                "proposal_over",
-                "refund_exceeds_charge",
-            ])
-            .refuses(&[
-                "same_account",
-                "uncovered",
-                "window_in_past",
-                "cycle_not_due",
-            ]),
+            .refuses(&[VALUES, AMOUNTS, NAMED, HELD, SPEND, NEW])
+            .refuses(&[WINDOW, APPROVAL, &["cycle_not_due", "not_settable"]])
+            .refuses(&[&["nothing_to_refund", "refund_exceeds_charge"]])
+            .refuses(&[&["own_proposal", "proposal_over"]])
+            .refuses(&[&["same_account", "uncovered"]]),
         Route::post("/api/v1/proposals/{id}/reject", proposal::reject)
             .right(Right::DecideProposals)
             .description("Reject a proposal, or a request with an answer")
             .body::<NewDecision>()
             .gives::<Written<Proposal>>(200, "It is rejected.")
-            .refuses(VALUES)
-            .refuses(&["proposal_over"]),
+            .refuses(&[VALUES, &["proposal_over"]]),
     ]
 }
 
@@ -185,17 +150,9 @@ fn requests() -> Vec<Route> {
     let asks = |route: Route| {
         route
             .gives::<Written<Proposal>>(202, "It waits for an answer.")
-            .refuses(VALUES)
-            .refuses(NAMED)
-            .refuses(&["too_many_requests"])
+            .refuses(&[VALUES, NAMED, &["too_many_requests"]])
     };
-    let money = |route: Route| {
-        asks(route).refuses(AMOUNTS).refuses(&[
-            "allocation_overlap",
-            "bad_window",
-            "window_in_past",
-        ])
-    };
+    let money = |route: Route| asks(route).refuses(&[AMOUNTS, WINDOW]);
     let deposit = Route::post("/api/v1/requests/deposits", request::deposit)
         .right(Right::Ask)
         .description("Ask for a deposit")
@@ -218,23 +175,21 @@ fn requests() -> Vec<Route> {
         Route::get("/api/v1/requests", request::list)
             .right(Right::SeeLedger)
             .description("Requests of the caller, and those that the caller may answer")
-            .query::<RequestQuery>()
-            .gives::<List<Proposal>>(200, "The requests in view, the newest first.")
-            .refuses(&["bad_value"]),
+            .asks::<RequestQuery>()
+            .gives::<List<Proposal>>(200, "The requests in view, the newest first."),
         Route::get("/api/v1/requests/{id}", request::show)
             .right(Right::SeeLedger)
             .description("One request")
             .gives::<Proposal>(200, "The request."),
         money(deposit),
-        money(extension).refuses(&["uncovered"]),
+        money(extension).refuses(&[&["uncovered"]]),
         asks(member),
-        money(project).refuses(NEW),
+        money(project).refuses(&[NEW]),
         Route::post("/api/v1/requests/{id}/withdraw", request::withdraw)
             .right(Right::Ask)
             .description("Take a request of the caller back")
             .body::<NewDecision>()
             .gives::<Written<Proposal>>(200, "It is withdrawn.")
-            .refuses(VALUES)
-            .refuses(&["proposal_over"]),
+            .refuses(&[VALUES, &["proposal_over"]]),
     ]
 }

@@ -8,7 +8,7 @@ use bank_api::v1::{
 use bankd_ledger::access::right::Right;
 
 use super::super::{attention, forecast, metrics, scheduled};
-use super::NAMED;
+use super::{NAMED, QUERY};
 use crate::route::Route;
 use crate::v1::call::Empty;
 
@@ -25,16 +25,15 @@ fn events() -> Vec<Route> {
             .right(Right::SeeLedger)
             .description("Raised alerts")
             .more("Of projects in view; the newest first.")
-            .query::<AttentionQuery>()
+            .asks::<AttentionQuery>()
             .gives::<List<Attention>>(200, "A page of events.")
-            .refuses(NAMED)
-            .refuses(&["bad_value"]),
+            .refuses(&[NAMED]),
         Route::patch("/api/v1/attention/projects/{name}", attention::switch)
             .right(Right::ChangeAttention)
             .description("Switch the alerts of a project off or on")
             .body::<SwitchAttention>()
             .gives::<Written<AttentionDone>>(200, "It is switched.")
-            .refuses(NAMED),
+            .refuses(&[NAMED]),
         Route::get("/api/v1/attention/{id}", attention::show)
             .right(Right::SeeLedger)
             .numbers(&["id"])
@@ -47,7 +46,7 @@ fn events() -> Vec<Route> {
             .description("Say that what an event raised was seen")
             .body::<AckAttention>()
             .gives::<Written<AttentionDone>>(200, "The acknowledgement; the alert stays raised.")
-            .refuses(&["already_exists", "bad_value"]),
+            .refuses(&[&["already_exists", "bad_value"]]),
     ]
 }
 
@@ -56,15 +55,14 @@ fn outbox() -> Vec<Route> {
         Route::get("/api/v1/attention/outbox", attention::outbox)
             .right(Right::SeeOutbox)
             .description("Waiting and abandoned notices")
-            .query::<OutboxQuery>()
-            .gives::<List<Notice>>(200, "A page of notices.")
-            .refuses(&["bad_value"]),
+            .asks::<OutboxQuery>()
+            .gives::<List<Notice>>(200, "A page of notices."),
         Route::post("/api/v1/attention/outbox/{id}/retry", attention::retry)
             .right(Right::ChangeAttention)
             .numbers(&["id"])
             .description("Retry an abandoned notice")
             .gives::<Written<Notice>>(200, "It waits again.")
-            .refuses(&["bad_value"]),
+            .refuses(&[QUERY]),
     ]
 }
 
@@ -81,7 +79,7 @@ fn made() -> Vec<Route> {
             .more("The thread that makes reports does it next; the answer does not wait for it.")
             .body::<RunReport>()
             .gives::<Written<ReportRun>>(200, "It is made next.")
-            .refuses(&["already_exists", "bad_value", "not_found"]),
+            .refuses(&[&["already_exists", "bad_value", "not_found"]]),
         Route::get("/metrics", metrics::show)
             .right(Right::SeeOutbox)
             .description("Metrics of the daemon and of scheduled reports, for Prometheus")
@@ -95,23 +93,20 @@ fn reports() -> Vec<Route> {
         Route::get("/api/v1/report/forecast", forecast::lasting)
             .right(Right::SeeLedger)
             .description("How long the money of accounts lasts")
-            .query::<ForecastQuery>()
+            .asks::<ForecastQuery>()
             .gives::<List<ForecastRow>>(200, "The accounts.")
-            .refuses(NAMED)
-            .refuses(&["bad_value"]),
+            .refuses(&[NAMED]),
         Route::get("/api/v1/report/expiring", forecast::expiring)
             .right(Right::SeeLedger)
             .description("Money that ends, and what of it will be left over")
-            .query::<ForecastQuery>()
+            .asks::<ForecastQuery>()
             .gives::<List<ExpiringRow>>(200, "The allocations.")
-            .refuses(NAMED)
-            .refuses(&["bad_value"]),
+            .refuses(&[NAMED]),
         Route::get("/api/v1/report/negative", forecast::negative)
             .right(Right::SeeLedger)
             .description("Accounts below zero")
-            .query::<ForecastQuery>()
+            .asks::<ForecastQuery>()
             .gives::<List<NegativeRow>>(200, "The accounts.")
-            .refuses(NAMED)
-            .refuses(&["bad_value"]),
+            .refuses(&[NAMED]),
     ]
 }

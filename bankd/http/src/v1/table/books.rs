@@ -19,17 +19,16 @@ pub(super) fn rows() -> Vec<Route> {
                 "Opening + credits + debits = closing: checked for each account against its balances \
                  at every call.",
             )
-            .query::<StatementQuery>()
+            .asks::<StatementQuery>()
             .gives::<Statement>(200, "The statement.")
-            .refuses(NAMED)
-            .refuses(&["bad_value", "bad_window", "no_usable_account", "statement_differs"]),
+            .refuses(&[NAMED, &["bad_window", "no_usable_account"]])
+            .refuses(&[&["statement_differs"]]),
         Route::get("/api/v1/statements/entries", statement::lines)
             .right(Right::SeeLedger)
             .description("The lines of a statement, in order of time")
-            .query::<StatementLineQuery>()
+            .asks::<StatementLineQuery>()
             .gives::<List<StatementLine>>(200, "A page of lines.")
-            .refuses(NAMED)
-            .refuses(&["bad_value", "bad_window", "no_usable_account"]),
+            .refuses(&[NAMED, &["bad_window", "no_usable_account"]]),
         Route::post("/api/v1/migrations", migration::open)
             .right(Right::Migrate)
             .description("Open this bank with the contents of another")
@@ -39,29 +38,26 @@ pub(super) fn rows() -> Vec<Route> {
             )
             .body::<NewMigration>()
             .gives::<Migration>(200, "What was written, and the proof of the balances.")
-            .refuses(NAMED)
-            .refuses(VALUES)
-            .refuses(&["migration_changed", "migration_unequal", "period_closed", "too_large"]),
+            .refuses(&[NAMED, VALUES, &["migration_changed", "migration_unequal"]])
+            .refuses(&[&["period_closed", "too_large"]]),
         Route::get("/api/v1/closes", close::list)
             .right(Right::SeeLedger)
             .description("Periods of the books that were closed, the newest first")
-            .query::<CloseQuery>()
-            .gives::<List<Close>>(200, "A page of them.")
-            .refuses(&["bad_value"]),
+            .asks::<CloseQuery>()
+            .gives::<List<Close>>(200, "A page of them."),
         Route::post("/api/v1/closes", close::close)
             .right(Right::ClosePeriods)
             .description("Close the books of a period that is over")
             .more("What comes later is an adjustment of the open period, with its own date.")
             .body::<NewClose>()
             .gives::<Written<Close>>(201, "What is closed.")
-            .refuses(VALUES)
-            .refuses(&["bad_window", "period_closed", "period_gap", "period_not_over"]),
+            .refuses(&[VALUES, &["bad_window", "period_closed", "period_gap"]])
+            .refuses(&[&["period_not_over"]]),
         Route::post("/api/v1/closes/undo", close::undo)
             .right(Right::ClosePeriods)
             .description("Open the period again that was closed last")
             .body::<UndoClose>()
             .gives::<Written<Close>>(200, "What is open again.")
-            .refuses(VALUES)
-            .refuses(&["nothing_closed"]),
+            .refuses(&[VALUES, &["nothing_closed"]]),
     ]
 }

@@ -4,15 +4,15 @@ use bank_api::v1::{
     Allocation, AllocationQuery, Balance, BalanceQuery, Correction, ExplainQuery, Explanation,
     JournalPage, JournalQuery, List, Monitor, MonitorQuery, NewAdjustment, NewDeposit, NewRefund,
     NewReversal, NewSettlement, NewTransfer, NewWithdrawal, OnDemandBalances, OnDemandQuery,
-    PastQuery, PatchAllocation, Proposal, ProposeQuery, QueryAnswer, QueryQuery, Receipt,
-    RefusedJob, RefusedQuery, RemoveQuery, Removed, Transfer, Written,
+    PastQuery, PatchAllocation, QueryAnswer, QueryQuery, Receipt, RefusedJob, RefusedQuery,
+    RemoveQuery, Removed, Transfer, Written,
 };
 use bankd_ledger::access::right::Right;
 
 use super::super::{
     allocation, balance, correction, explained, gold, journal, money, monitor, ondemand, query,
 };
-use super::{AMOUNTS, HELD, NAMED, VALUES};
+use super::{AMOUNTS, APPROVAL, HELD, NAMED, SHORT, VALUES, WINDOW};
 use crate::route::{Joins, Route};
 
 pub(super) fn rows() -> Vec<Route> {
@@ -27,36 +27,26 @@ fn allocations() -> Vec<Route> {
         Route::get("/api/v1/allocations", allocation::list)
             .right(Right::SeeLedger)
             .description("Allocations in view; deposits make them")
-            .query::<AllocationQuery>()
+            .asks::<AllocationQuery>()
             .gives::<List<Allocation>>(200, "The allocations.")
-            .refuses(NAMED)
-            .refuses(&["bad_value"]),
+            .refuses(&[NAMED]),
         Route::get("/api/v1/allocations/{id}", allocation::show)
             .right(Right::SeeLedger)
             .description("One allocation")
-            .query::<PastQuery>()
-            .refuses(&["bad_value"])
+            .asks::<PastQuery>()
             .gives::<Allocation>(200, "The allocation."),
         Route::patch("/api/v1/allocations/{id}", allocation::set)
             .right(Right::ChangeAllocations)
             .description("Move the window of an allocation, or set its limit")
-            .query::<ProposeQuery>()
-            .body::<PatchAllocation>()
-            .gives::<Written<Proposal>>(202, "It waits for approval.")
-            .refuses(&["approval_needed", "over_limit"])
+            .offers::<PatchAllocation>()
             .gives::<Written<Allocation>>(200, "The allocation as it is now.")
-            .refuses(VALUES)
-            .refuses(AMOUNTS)
-            .refuses(&["allocation_overlap", "bad_window", "uncovered"])
-            .refuses(&["not_settable", "window_in_past"]),
+            .refuses(&[VALUES, AMOUNTS, WINDOW, &["not_settable", "uncovered"]]),
         Route::delete("/api/v1/allocations/{id}", allocation::remove)
             .right(Right::ChangeAllocations)
             .description("Remove an allocation")
             .query::<RemoveQuery>()
-            .refuses(&["approval_needed", "over_limit"])
             .gives::<Removed>(200, "It was removed.")
-            .refuses(VALUES)
-            .refuses(HELD),
+            .refuses(&[VALUES, HELD, APPROVAL]),
     ]
 }
 
@@ -66,42 +56,24 @@ fn movements() -> Vec<Route> {
             .right(Right::Deposit)
             .joins(Joins::Beside)
             .description("Bring money into an account")
-            .query::<ProposeQuery>()
-            .body::<NewDeposit>()
-            .gives::<Written<Proposal>>(202, "It waits for approval.")
-            .refuses(&["approval_needed", "over_limit"])
+            .offers::<NewDeposit>()
             .gives::<Receipt>(201, "What was deposited, and what is there now.")
-            .refuses(VALUES)
-            .refuses(AMOUNTS)
-            .refuses(NAMED)
-            .refuses(&["allocation_overlap", "bad_window", "window_in_past"]),
+            .refuses(&[VALUES, AMOUNTS, NAMED, WINDOW]),
         Route::post("/api/v1/withdrawals", money::withdraw)
             .right(Right::Withdraw)
             .joins(Joins::Beside)
             .description("Take money out of an account")
-            .query::<ProposeQuery>()
-            .body::<NewWithdrawal>()
-            .gives::<Written<Proposal>>(202, "It waits for approval.")
-            .refuses(&["approval_needed", "over_limit"])
+            .offers::<NewWithdrawal>()
             .gives::<Receipt>(201, "What was withdrawn, and what is left.")
-            .refuses(VALUES)
-            .refuses(AMOUNTS)
-            .refuses(NAMED)
-            .refuses(&["account_blocked", "insufficient_funds"]),
+            .refuses(&[VALUES, AMOUNTS, NAMED, SHORT]),
         Route::post("/api/v1/transfers", correction::transfer)
             .right(Right::Transfer)
             .joins(Joins::Beside)
             .description("Move money from one account to another")
-            .query::<ProposeQuery>()
-            .body::<NewTransfer>()
-            .gives::<Written<Proposal>>(202, "It waits for approval.")
-            .refuses(&["approval_needed", "over_limit"])
+            .offers::<NewTransfer>()
             .gives::<Transfer>(201, "What moved.")
-            .refuses(VALUES)
-            .refuses(AMOUNTS)
-            .refuses(NAMED)
-            .refuses(&["account_blocked", "insufficient_funds", "same_account"])
-            .refuses(&["allocation_overlap"]),
+            .refuses(&[VALUES, AMOUNTS, NAMED, SHORT])
+            .refuses(&[&["allocation_overlap", "same_account"]]),
     ]
 }
 
@@ -111,50 +83,31 @@ fn corrections() -> Vec<Route> {
             .right(Right::Refund)
             .joins(Joins::Beside)
             .description("Give back what a job was charged")
-            .query::<ProposeQuery>()
-            .body::<NewRefund>()
-            .gives::<Written<Proposal>>(202, "It waits for approval.")
-            .refuses(&["approval_needed", "over_limit"])
+            .offers::<NewRefund>()
             .gives::<Correction>(201, "What went back, and what is left of the charge.")
-            .refuses(VALUES)
-            .refuses(AMOUNTS)
-            .refuses(NAMED)
-            .refuses(&["nothing_to_refund", "refund_exceeds_charge"])
-            .refuses(&["allocation_overlap", "bad_window", "window_in_past"]),
+            .refuses(&[VALUES, AMOUNTS, NAMED, WINDOW])
+            .refuses(&[&["nothing_to_refund", "refund_exceeds_charge"]]),
         Route::post("/api/v1/adjustments", correction::adjust)
             .right(Right::Adjust)
             .joins(Joins::Beside)
             .description("Correct an allocation by an amount with its sign")
-            .query::<ProposeQuery>()
-            .body::<NewAdjustment>()
-            .gives::<Written<Proposal>>(202, "It waits for approval.")
-            .refuses(&["approval_needed", "over_limit"])
+            .offers::<NewAdjustment>()
             .gives::<Correction>(201, "What was corrected.")
-            .refuses(VALUES)
-            .refuses(AMOUNTS)
-            .refuses(NAMED)
-            .refuses(&["account_blocked", "insufficient_funds"]),
+            .refuses(&[VALUES, AMOUNTS, NAMED, SHORT]),
         Route::post("/api/v1/reversals", correction::reverse)
             .right(Right::Reverse)
             .joins(Joins::Beside)
             .description("Take a transaction back")
-            .query::<ProposeQuery>()
-            .body::<NewReversal>()
-            .gives::<Written<Proposal>>(202, "It waits for approval.")
-            .refuses(&["approval_needed", "over_limit"])
+            .offers::<NewReversal>()
             .gives::<Correction>(201, "The reversed entries.")
-            .refuses(VALUES)
-            .refuses(NAMED)
-            .refuses(&["already_reversed", "has_refunds", "not_reversible"])
-            .refuses(&["amount_overflow", "uncovered"]),
+            .refuses(&[VALUES, NAMED, &["already_reversed", "has_refunds"]])
+            .refuses(&[&["not_reversible", "amount_overflow", "uncovered"]]),
         Route::post("/api/v1/settlements", correction::settle)
             .right(Right::Settle)
             .description("Charge an unbilled job to a project")
             .body::<NewSettlement>()
             .gives::<Correction>(201, "What was billed.")
-            .refuses(VALUES)
-            .refuses(NAMED)
-            .refuses(SETTLED),
+            .refuses(&[VALUES, NAMED, SETTLED]),
     ]
 }
 
@@ -174,37 +127,33 @@ fn readings() -> Vec<Route> {
         Route::get("/api/v1/balances", balance::list)
             .right(Right::SeeLedger)
             .description("A row for each account in view")
-            .query::<BalanceQuery>()
+            .asks::<BalanceQuery>()
             .gives::<List<Balance>>(200, "The balances.")
-            .refuses(NAMED)
-            .refuses(&["bad_value"]),
+            .refuses(&[NAMED]),
         Route::get("/api/v1/ondemand/balances.json", ondemand::balances)
             .right(Right::SeeLedger)
             .description("Balances for the dashboard of Open OnDemand")
-            .query::<OnDemandQuery>()
-            .gives::<OnDemandBalances>(200, "A number for each member of each project.")
-            .refuses(&["bad_value"]),
+            .asks::<OnDemandQuery>()
+            .gives::<OnDemandBalances>(200, "A number for each member of each project."),
         Route::get("/api/v1/journal", journal::list)
             .right(Right::SeeLedger)
             .description("The journal, oldest first")
-            .query::<JournalQuery>()
+            .asks::<JournalQuery>()
             .gives::<JournalPage>(200, "A page of entries.")
-            .refuses(NAMED)
-            .refuses(&["bad_value"]),
+            .refuses(&[NAMED]),
         Route::get("/api/v1/refused-reserves", explained::refused)
             .right(Right::SeeLedger)
             .description("Refused reserves in view with their reasons, the latest first")
-            .query::<RefusedQuery>()
+            .asks::<RefusedQuery>()
             .gives::<List<RefusedJob>>(200, "The last refusal of each job.")
-            .refuses(NAMED)
-            .refuses(&["bad_value"]),
+            .refuses(&[NAMED]),
         Route::get("/api/v1/explanations/{name}", explained::show)
             .right(Right::SeeLedger)
             .description("Why a job was charged as it was, or what a transaction did")
             .more("The name is the scheduler's id of a job, else the number of a transaction.")
             .query::<ExplainQuery>()
             .gives::<Explanation>(200, "Its transactions, each with how it came about.")
-            .refuses(NAMED),
+            .refuses(&[NAMED]),
         Route::get("/api/v1/query", query::ask)
             .right(Right::SeeLedger)
             .description("Ask in the query language")
@@ -224,9 +173,8 @@ fn readings() -> Vec<Route> {
         Route::get("/api/v1/monitor", monitor::list)
             .right(Right::SeeLedger)
             .description("What strict enforcement would have refused, in the order of the journal")
-            .query::<MonitorQuery>()
+            .asks::<MonitorQuery>()
             .gives::<Monitor>(200, "A page of refusals.")
-            .refuses(NAMED)
-            .refuses(&["bad_value"]),
+            .refuses(&[NAMED]),
     ]
 }

@@ -24,30 +24,21 @@ fn asked() -> Vec<Route> {
             .description("Hold money for a job at a partner bank")
             .body::<PartnerReserve>()
             .gives::<PartnerHeld>(200, "What is held.")
-            .refuses(VALUES)
-            .refuses(AMOUNTS)
-            .refuses(SPEND)
-            .refuses(&[
-                "bad_duration",
-                "bad_window",
-                "negative_charge",
-                "window_in_past",
-            ]),
+            .refuses(&[VALUES, AMOUNTS, SPEND, &["bad_duration", "bad_window"]])
+            .refuses(&[&["negative_charge", "window_in_past"]]),
         Route::post("/api/v1/partner/releases", partner::release)
             .right(Right::Deliver)
             .description("Give back what was held for a job that did not start")
             .body::<PartnerRelease>()
             .gives::<PartnerReleased>(200, "Nothing is held for the question.")
-            .refuses(VALUES),
+            .refuses(&[VALUES]),
         Route::post("/api/v1/partner/charges", partner::charge)
             .right(Right::Deliver)
             .description("Charge a project for a job at a partner bank, or return")
             .more("Messages are numbered and carried out once, in order.")
             .body::<PartnerCharge>()
             .gives::<PartnerCharged>(200, "It is carried out.")
-            .refuses(VALUES)
-            .refuses(AMOUNTS)
-            .refuses(&["bad_duration", "partner_out_of_step"]),
+            .refuses(&[VALUES, AMOUNTS, &["bad_duration", "partner_out_of_step"]]),
         Route::get("/api/v1/partner/position", partner::position)
             .right(Right::SeeOwnMessages)
             .description("The last messages between a partner bank and this one")
@@ -56,16 +47,15 @@ fn asked() -> Vec<Route> {
         Route::get("/api/v1/partner/entries", partner::entries)
             .right(Right::SeeOwnMessages)
             .description("The entries of a month between a partner bank and this one")
-            .query::<PartnerEntryQuery>()
-            .gives::<List<PartnerEntry>>(200, "A page of entries.")
-            .refuses(&["bad_value"]),
+            .asks::<PartnerEntryQuery>()
+            .gives::<List<PartnerEntry>>(200, "A page of entries."),
         Route::get("/api/v1/partner/messages/{number}", settlement::message)
             .right(Right::SeeOwnMessages)
             .numbers(&["number"])
             .description("What a message between a partner bank and this one is here")
             .query::<PartnerMessageQuery>()
             .gives::<PartnerExplained>(200, "Its transaction.")
-            .refuses(NAMED),
+            .refuses(&[NAMED]),
     ]
 }
 
@@ -76,10 +66,9 @@ fn compared() -> Vec<Route> {
             .right(Right::SeePartners)
             .description("The settlement of a month with a partner bank")
             .more("Both banks have the same totals: only entries that both have are added up.")
-            .query::<SettlementQuery>()
+            .asks::<SettlementQuery>()
             .gives::<Settlement>(200, "The settlement.")
-            .refuses(NAMED)
-            .refuses(&["bad_value"]),
+            .refuses(&[NAMED]),
         Route::get(
             "/api/v1/partners/{name}/messages/{number}",
             settlement::explain,
@@ -89,7 +78,6 @@ fn compared() -> Vec<Route> {
         .description("What a message between this bank and a partner bank is there")
         .query::<PartnerMessageQuery>()
         .gives::<PartnerExplained>(200, "The transaction there.")
-        .refuses(NAMED)
-        .refuses(&["partner_away", "partner_refused"]),
+        .refuses(&[NAMED, &["partner_away", "partner_refused"]]),
     ]
 }

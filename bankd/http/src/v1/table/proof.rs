@@ -13,9 +13,8 @@ pub(super) fn rows() -> Vec<Route> {
         Route::get("/api/v1/verifications", proof::show)
             .right(Right::Verify)
             .description("The verification that runs, else the last one")
-            .query::<VerificationQuery>()
-            .gives::<Verification>(200, "Its state.")
-            .refuses(&["bad_value"]),
+            .asks::<VerificationQuery>()
+            .gives::<Verification>(200, "Its state."),
         Route::post("/api/v1/verifications", proof::start)
             .right(Right::Verify)
             .description("Begin to prove every balance and hash, unless that is under way")
@@ -29,7 +28,7 @@ pub(super) fn rows() -> Vec<Route> {
                  nothing is signed.",
             )
             .gives::<SignedCheckpoint>(200, "The checkpoint.")
-            .refuses(&["not_found", "not_sound"]),
+            .refuses(&[&["not_found", "not_sound"]]),
         Route::get("/api/v1/checkpoints", proof::kept)
             .right(Right::Verify)
             .description("The checkpoints that the daemon made, compared with the bank")
@@ -37,8 +36,7 @@ pub(super) fn rows() -> Vec<Route> {
                 "A checkpoint holds if its signature is valid and its last transaction has the same hash. With a verified \
                  bank, all earlier transactions are then the same.",
             )
-            .query::<PageQuery>()
-            .gives::<List<KeptCheckpoint>>(200, "The checkpoints, the newest first.")
-            .refuses(&["bad_value"]),
+            .asks::<PageQuery>()
+            .gives::<List<KeptCheckpoint>>(200, "The checkpoints, the newest first."),
     ]
 }

@@ -41,26 +41,20 @@ fn of_kind(kind: &'static Kind) -> Vec<Route> {
         Route::get(all.clone(), move |call: Call| record::list(kind, call))
             .right(see)
             .description(kind.about.clone())
-            .query::<PastPageQuery>()
-            .refuses(&["bad_value"])
+            .asks::<PastPageQuery>()
             .gives_record(200, kind, Form::List, format!("The {plural}.")),
         Route::post(all, move |call: Call| record::add(kind, call))
             .right(change)
             .description(add.clone())
             .takes_record(kind, Form::New)
             .gives_record(201, kind, Form::Written, described.clone())
-            .refuses(VALUES)
-            .refuses(NEW)
-            .refuses(NAMED)
-            .refuses(WRITTEN)
-            .refuses(own),
+            .refuses(&[VALUES, NEW, NAMED, WRITTEN, own]),
         Route::get(one.clone(), move |Path(key): Path<String>, call: Call| {
             record::show(kind, key, call)
         })
         .right(see)
         .description(format!("Show one {word}"))
-        .query::<PastQuery>()
-        .refuses(&["bad_value"])
+        .asks::<PastQuery>()
         .gives_record(200, kind, Form::One, described),
         Route::patch(one.clone(), move |Path(key): Path<String>, call: Call| {
             record::set(kind, key, call)
@@ -74,18 +68,14 @@ fn of_kind(kind: &'static Kind) -> Vec<Route> {
             Form::Written,
             format!("The {word} as it is now."),
         )
-        .refuses(VALUES)
-        .refuses(NAMED)
-        .refuses(WRITTEN)
-        .refuses(own),
+        .refuses(&[VALUES, NAMED, WRITTEN, own]),
         Route::delete(one, move |Path(key): Path<String>, call: Call| {
             record::remove(kind, key, call)
         })
         .right(change)
         .description(remove.clone())
         .gives::<Removed>(200, "It was removed.")
-        .refuses(VALUES)
-        .refuses(&["in_use"]),
+        .refuses(&[VALUES, &["in_use"]]),
     ]
 }
 
@@ -106,26 +96,17 @@ fn of_site_list() -> Vec<Route> {
         .right(Right::SeeSettings)
         .description("List the records of a kind that the site added")
         .more(MORE)
-        .query::<PastPageQuery>()
-        .refuses(&["bad_value"])
+        .asks::<PastPageQuery>()
         .gives_object(200, "The records: `items` and `next`."),
         Route::post(ALL, async |Path(kind): Path<String>, call: Call| {
-            let directory = std::sync::Arc::clone(call.directory());
-            match record::of_site(&directory, &kind, &call) {
-                Ok(kind) => record::add(kind, call).await,
-                Err(failure) => call.answered_or(failure).await,
-            }
+            record::write_of_site(&kind, call, record::add).await
         })
         .right(Right::ChangeOpenReference)
         .description("Add a record of a kind that the site added")
         .more(MORE)
         .takes_object()
         .gives_object(201, "The record.")
-        .refuses(VALUES)
-        .refuses(NEW)
-        .refuses(NAMED)
-        .refuses(AMOUNTS)
-        .refuses(WRITTEN),
+        .refuses(&[VALUES, NEW, NAMED, AMOUNTS, WRITTEN]),
     ]
 }
 
@@ -142,17 +123,13 @@ fn of_site_record() -> Vec<Route> {
         .right(Right::SeeSettings)
         .description("Show one record of a kind that the site added")
         .more(MORE)
-        .query::<PastQuery>()
-        .refuses(&["bad_value"])
+        .asks::<PastQuery>()
         .gives_object(200, "The record."),
         Route::patch(
             ONE,
             async |Path((kind, key)): Path<(String, String)>, call: Call| {
-                let directory = std::sync::Arc::clone(call.directory());
-                match record::of_site(&directory, &kind, &call) {
-                    Ok(kind) => record::set(kind, key, call).await,
-                    Err(failure) => call.answered_or(failure).await,
-                }
+                let write = async |kind: &Kind, call| record::set(kind, key, call).await;
+                record::write_of_site(&kind, call, write).await
             },
         )
         .right(Right::ChangeOpenReference)
@@ -160,25 +137,18 @@ fn of_site_record() -> Vec<Route> {
         .more(MORE)
         .takes_object()
         .gives_object(200, "The record as it is now.")
-        .refuses(VALUES)
-        .refuses(NAMED)
-        .refuses(AMOUNTS)
-        .refuses(WRITTEN),
+        .refuses(&[VALUES, NAMED, AMOUNTS, WRITTEN]),
         Route::delete(
             ONE,
             async |Path((kind, key)): Path<(String, String)>, call: Call| {
-                let directory = std::sync::Arc::clone(call.directory());
-                match record::of_site(&directory, &kind, &call) {
-                    Ok(kind) => record::remove(kind, key, call).await,
-                    Err(failure) => call.answered_or(failure).await,
-                }
+                let write = async |kind: &Kind, call| record::remove(kind, key, call).await;
+                record::write_of_site(&kind, call, write).await
             },
         )
         .right(Right::ChangeOpenReference)
         .description("Remove a record of a kind that the site added")
         .more(MORE)
         .gives::<Removed>(200, "It was removed.")
-        .refuses(VALUES)
-        .refuses(&["in_use"]),
+        .refuses(&[VALUES, &["in_use"]]),
     ]
 }

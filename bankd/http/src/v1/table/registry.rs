@@ -6,7 +6,7 @@ use bank_api::v1::{
 };
 
 use super::super::{account, correction, member, status, user_directory};
-use super::{HELD, NAMED, NEW, VALUES};
+use super::{APPROVAL, HELD, NAMED, NEW, VALUES};
 use crate::route::Route;
 use bank_api::v1::Correction;
 use bankd_ledger::access::right::Right;
@@ -27,20 +27,19 @@ fn projects() -> Vec<Route> {
         Route::get("/api/v1/projects/{name}/members", member::list)
             .right(Right::SeeRegistry)
             .description("The members of a project")
-            .query::<PastPageQuery>()
-            .refuses(&["bad_value"])
+            .asks::<PastPageQuery>()
             .gives::<List<Member>>(200, "The members."),
         Route::post("/api/v1/projects/{name}/members", member::set)
             .right(Right::ChangeMembers)
             .description("Make a user a member, or switch one")
             .body::<NewMember>()
             .gives::<Written<Member>>(201, "The member.")
-            .refuses(VALUES),
+            .refuses(&[VALUES]),
         Route::delete("/api/v1/projects/{name}/members/{user}", member::remove)
             .right(Right::ChangeMembers)
             .description("Take a member off a project")
             .gives::<Removed>(200, "The user is no member any more.")
-            .refuses(VALUES),
+            .refuses(&[VALUES]),
     ]
 }
 
@@ -55,52 +54,43 @@ fn users() -> Vec<Route> {
     ]
 }
 
+/// Why an account cannot have its parent, its share or its fallback account.
+const PLACE: &[&str] = &["cycle", "fallback_chain", "shares_over_100"];
+
 fn accounts() -> Vec<Route> {
     vec![
         Route::get("/api/v1/accounts", account::list)
             .right(Right::SeeRegistry)
             .description("Accounts in view, by name, with their sums")
-            .query::<PastPageQuery>()
-            .refuses(&["bad_value"])
+            .asks::<PastPageQuery>()
             .gives::<List<Account>>(200, "The accounts."),
         Route::post("/api/v1/accounts", account::add)
             .right(Right::ChangeAccounts)
             .description("Make an account")
             .body::<NewAccount>()
             .gives::<Written<Account>>(201, "The account.")
-            .refuses(VALUES)
-            .refuses(NEW)
-            .refuses(NAMED)
-            .refuses(&["cycle", "fallback_chain", "shares_over_100"]),
+            .refuses(&[VALUES, NEW, NAMED, PLACE]),
         Route::get("/api/v1/accounts/{name}", account::show)
             .right(Right::SeeRegistry)
             .description("One account, by name or number")
-            .query::<PastQuery>()
-            .refuses(&["bad_value"])
+            .asks::<PastQuery>()
             .gives::<Account>(200, "The account."),
         Route::patch("/api/v1/accounts/{name}", account::set)
             .right(Right::ChangeAccounts)
             .description("Change an account")
             .body::<PatchAccount>()
             .gives::<Written<Account>>(200, "The account as it is now.")
-            .refuses(VALUES)
-            .refuses(NAMED)
-            .refuses(&["cycle", "fallback_chain", "shares_over_100"])
-            .refuses(&["allocation_overlap"]),
+            .refuses(&[VALUES, NAMED, PLACE, &["allocation_overlap"]]),
         Route::delete("/api/v1/accounts/{name}", account::remove)
             .right(Right::ChangeAccounts)
             .description("Remove an account")
             .query::<RemoveQuery>()
-            .refuses(&["approval_needed", "over_limit"])
             .gives::<Removed>(200, "It was removed.")
-            .refuses(VALUES)
-            .refuses(HELD),
+            .refuses(&[VALUES, HELD, APPROVAL]),
         Route::post("/api/v1/accounts/{name}/undelete", correction::undelete)
             .right(Right::Reverse)
             .description("Bring a removed account back")
             .gives::<Correction>(201, "What came back with it.")
-            .refuses(VALUES)
-            .refuses(NEW)
-            .refuses(&["cycle", "fallback_chain", "shares_over_100"]),
+            .refuses(&[VALUES, NEW, PLACE]),
     ]
 }

@@ -21,24 +21,21 @@ pub(super) fn rows() -> Vec<Route> {
                 "Without the role of an auditor, a person gets the rows of the contributors with their \
                  login name, without totals and utilisation.",
             )
-            .query::<ContributionQuery>()
+            .asks::<ContributionQuery>()
             .gives::<ContributionReport>(200, "The report.")
-            .refuses(NAMED)
-            .refuses(&["amount_overflow", "bad_value", "bad_window"]),
+            .refuses(&[NAMED, &["amount_overflow", "bad_window"]]),
         Route::get("/api/v1/report/efficiency", share::efficiency)
             .right(Right::SeeLedger)
             .description("What was asked for beside what was used, with energy and CO2")
             .more("Without the role of an auditor, only of visible jobs.")
-            .query::<EfficiencyQuery>()
+            .asks::<EfficiencyQuery>()
             .gives::<EfficiencyReport>(200, "The report.")
-            .refuses(NAMED)
-            .refuses(&["amount_overflow", "bad_value", "bad_window"]),
+            .refuses(&[NAMED, &["amount_overflow", "bad_window"]]),
         Route::get("/api/v1/report/priority", share::priorities)
             .right(Right::SeeShares)
             .description("Priorities of groups from what they used")
-            .query::<PriorityQuery>()
+            .asks::<PriorityQuery>()
             .gives::<PriorityReport>(200, "The priorities.")
-            .refuses(NAMED)
-            .refuses(&["bad_value"]),
+            .refuses(&[NAMED]),
     ]
 }

@@ -2,8 +2,8 @@
 
 use bank_api::v1::{
     ClockStatus, ConfirmClock, Cycle, CycleRun, Key, KeyQuery, List, MappingTest, MappingTested,
-    NewCycle, NewKey, NewKeyAnswer, NewRate, PageQuery, PatchCycle, PatchKey, Proposal,
-    ProposeQuery, Rate, RateQuery, RateTest, RateTested, Removed, Written,
+    NewCycle, NewKey, NewKeyAnswer, NewRate, PageQuery, PatchCycle, PatchKey, Rate, RateQuery,
+    RateTest, RateTested, Removed, Written,
 };
 use bankd_ledger::access::right::Right;
 
@@ -23,23 +23,21 @@ fn rates() -> Vec<Route> {
         Route::get("/api/v1/rates", rate::list)
             .right(Right::SeeSettings)
             .description("Rates, with `history` those that are over too")
-            .query::<RateQuery>()
-            .refuses(&["bad_value"])
+            .asks::<RateQuery>()
             .gives::<List<Rate>>(200, "The rates."),
         Route::post("/api/v1/rates", rate::set)
             .right(Right::ChangeRates)
             .description("Set a rate; it ends an older one about the same subject")
             .body::<NewRate>()
             .gives::<Written<Rate>>(201, "The rate.")
-            .refuses(VALUES)
-            .refuses(NAMED)
-            .refuses(&["bad_rate", "bad_window", "unknown_attribute"])
-            .refuses(&["already_exists", "machine_unknown", "window_in_past"]),
+            .refuses(&[VALUES, NAMED, &["bad_rate", "bad_window"]])
+            .refuses(&[&["unknown_attribute", "already_exists"]])
+            .refuses(&[&["machine_unknown", "window_in_past"]]),
         Route::delete("/api/v1/rates/{id}", rate::remove)
             .right(Right::ChangeRates)
             .description("End a rate")
             .gives::<Removed>(200, "It holds no more.")
-            .refuses(VALUES),
+            .refuses(&[VALUES]),
         Route::post("/api/v1/rates/test", rate_test::test)
             .right(Right::Quote)
             .description(
@@ -48,10 +46,8 @@ fn rates() -> Vec<Route> {
             .more("What the past would have cost is for those who may see it all.")
             .body::<RateTest>()
             .gives::<RateTested>(200, "The prices.")
-            .refuses(VALUES)
-            .refuses(NAMED)
-            .refuses(&["bad_duration", "bad_number", "bad_rate", "bad_window"])
-            .refuses(&["amount_overflow", "unknown_attribute"]),
+            .refuses(&[VALUES, NAMED, &["bad_duration", "bad_number", "bad_rate"]])
+            .refuses(&[&["bad_window", "amount_overflow", "unknown_attribute"]]),
     ]
 }
 
@@ -62,7 +58,7 @@ fn mappings() -> Vec<Route> {
             .description("Whom usage would be for, and why")
             .body::<MappingTest>()
             .gives::<MappingTested>(200, "The names.")
-            .refuses(VALUES),
+            .refuses(&[VALUES]),
     ]
 }
 
@@ -71,8 +67,7 @@ fn keys() -> Vec<Route> {
         Route::get("/api/v1/keys", key::list)
             .right(Right::SeeKeys)
             .description("Signing keys, without their secrets")
-            .query::<KeyQuery>()
-            .refuses(&["bad_value"])
+            .asks::<KeyQuery>()
             .gives::<List<Key>>(200, "The keys."),
         Route::post("/api/v1/keys", key::add)
             .right(Right::ChangeKeys)
@@ -80,10 +75,7 @@ fn keys() -> Vec<Route> {
             .more("The answer holds the secret, once.")
             .body::<NewKey>()
             .gives::<NewKeyAnswer>(201, "The key.")
-            .refuses(VALUES)
-            .refuses(NAMED)
-            .refuses(NEW)
-            .refuses(&["bad_window"]),
+            .refuses(&[VALUES, NAMED, NEW, &["bad_window"]]),
         Route::get("/api/v1/keys/{id}", key::show)
             .right(Right::SeeKeys)
             .description("One signing key")
@@ -93,13 +85,12 @@ fn keys() -> Vec<Route> {
             .description("Change a signing key")
             .body::<PatchKey>()
             .gives::<Written<Key>>(200, "The key as it is now.")
-            .refuses(VALUES)
-            .refuses(&["bad_window"]),
+            .refuses(&[VALUES, &["bad_window"]]),
         Route::delete("/api/v1/keys/{id}", key::remove)
             .right(Right::ChangeKeys)
             .description("Remove a signing key and its secret")
             .gives::<Removed>(200, "It was removed.")
-            .refuses(VALUES),
+            .refuses(&[VALUES]),
     ]
 }
 
@@ -108,22 +99,14 @@ fn cycles() -> Vec<Route> {
         Route::get("/api/v1/cycles", cycle::list)
             .right(Right::SeeSettings)
             .description("Cycles of accounts in view")
-            .query::<PageQuery>()
-            .refuses(&["bad_value"])
+            .asks::<PageQuery>()
             .gives::<List<Cycle>>(200, "The cycles."),
         Route::post("/api/v1/cycles", cycle::add)
             .right(Right::ChangeCycles)
             .description("Make a cycle")
-            .query::<ProposeQuery>()
-            .body::<NewCycle>()
-            .gives::<Written<Proposal>>(202, "It waits for approval.")
-            .refuses(&["approval_needed", "over_limit"])
+            .offers::<NewCycle>()
             .gives::<Written<Cycle>>(201, "The cycle.")
-            .refuses(VALUES)
-            .refuses(AMOUNTS)
-            .refuses(NAMED)
-            .refuses(NEW)
-            .refuses(&["bad_window"]),
+            .refuses(&[VALUES, AMOUNTS, NAMED, NEW, &["bad_window"]]),
         Route::get("/api/v1/cycles/{name}", cycle::show)
             .right(Right::SeeSettings)
             .description("One cycle")
@@ -131,31 +114,24 @@ fn cycles() -> Vec<Route> {
         Route::patch("/api/v1/cycles/{name}", cycle::set)
             .right(Right::ChangeCycles)
             .description("Change a cycle")
-            .query::<ProposeQuery>()
-            .body::<PatchCycle>()
-            .gives::<Written<Proposal>>(202, "It waits for approval.")
-            .refuses(&["approval_needed", "over_limit"])
+            .offers::<PatchCycle>()
             .gives::<Written<Cycle>>(200, "The cycle as it is now.")
-            .refuses(VALUES)
-            .refuses(AMOUNTS),
+            .refuses(&[VALUES, AMOUNTS]),
         Route::delete("/api/v1/cycles/{name}", cycle::remove)
             .right(Right::ChangeCycles)
             .description("Remove a cycle")
             .gives::<Removed>(200, "It was removed.")
-            .refuses(VALUES),
+            .refuses(&[VALUES]),
         Route::post("/api/v1/cycles/{name}/run", cycle::run)
             .right(Right::ChangeCycles)
             .description("What the next boundary will do, or what is due")
             .gives::<Written<CycleRun>>(200, "What was done.")
-            .refuses(VALUES)
-            .refuses(AMOUNTS)
-            .refuses(&["allocation_overlap", "cycle_not_due"]),
+            .refuses(&[VALUES, AMOUNTS, &["allocation_overlap", "cycle_not_due"]]),
         Route::post("/api/v1/clock", clock::confirm)
             .right(Right::ConfirmClock)
             .description("Say that a jump of the clock was right")
             .body::<ConfirmClock>()
             .gives::<Written<ClockStatus>>(200, "The clock as it is now.")
-            .refuses(VALUES)
-            .refuses(&["no_clock_jump"]),
+            .refuses(&[VALUES, &["no_clock_jump"]]),
     ]
 }

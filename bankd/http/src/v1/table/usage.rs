@@ -38,20 +38,17 @@ fn sources() -> Vec<Route> {
             .query::<WriteQuery>()
             .body::<UsageBody>()
             .gives::<UsageTaken>(200, "The result for each record.")
-            .refuses(VALUES)
-            .refuses(NAMED),
+            .refuses(&[VALUES, NAMED]),
         Route::get("/api/v1/reconcile", reconcile::show)
             .right(Right::SeeSources)
             .description("What a machine was charged beside what others recorded")
-            .query::<ReconcileQuery>()
+            .asks::<ReconcileQuery>()
             .gives::<Reconciled>(200, "A page of uses that differ.")
-            .refuses(NAMED)
-            .refuses(&["bad_value", "bad_window", "missing_field"]),
+            .refuses(&[NAMED, &["bad_window", "missing_field"]]),
         Route::get("/api/v1/sources", source::list)
             .right(Right::SeeSources)
             .description("Collectors")
-            .query::<SourceQuery>()
-            .refuses(&["bad_value"])
+            .asks::<SourceQuery>()
             .gives::<List<Source>>(200, "The collectors."),
         Route::get("/api/v1/sources/{name}", source::show)
             .right(Right::SeeSources)
@@ -63,8 +60,7 @@ fn sources() -> Vec<Route> {
             .description("Say how long a collector may be silent")
             .body::<PatchSource>()
             .gives::<Written<Source>>(200, "The collector as it is now.")
-            .refuses(VALUES)
-            .refuses(&["bad_duration"]),
+            .refuses(&[VALUES, &["bad_duration"]]),
         Route::delete("/api/v1/sources/{name}", source::remove)
             .right(Right::ChangeSources)
             .description("Take a collector off the list until it is heard again")
@@ -77,8 +73,7 @@ fn imports() -> Vec<Route> {
         Route::get("/api/v1/imports", import::list)
             .right(Right::SeeImports)
             .description("Usage files on their way in")
-            .query::<PageQuery>()
-            .refuses(&["bad_value"])
+            .asks::<PageQuery>()
             .gives::<List<Import>>(200, "The imports that are under way."),
         Route::post("/api/v1/imports", import::open)
             .right(Right::Import)
@@ -86,30 +81,26 @@ fn imports() -> Vec<Route> {
             .query::<Empty>()
             .body::<NewImport>()
             .gives::<ImportOpened>(201, "Where to send the pieces.")
-            .refuses(VALUES)
-            .refuses(NAMED)
-            .refuses(IMPORT),
+            .refuses(&[VALUES, NAMED, IMPORT]),
         Route::delete("/api/v1/imports/{id}", import::give_up)
             .right(Right::Import)
             .description("Give an import up; what it committed stays")
             .query::<Empty>()
             .gives::<Removed>(200, "It was removed.")
-            .refuses(IMPORT),
+            .refuses(&[IMPORT]),
         Route::post("/api/v1/imports/{id}/data", import::take)
             .right(Right::Import)
             .description("A piece of a file, as bytes")
             .query::<PieceQuery>()
             .bytes("application/octet-stream")
             .gives::<ImportTaken>(200, "How far it is.")
-            .refuses(VALUES)
-            .refuses(IMPORT),
+            .refuses(&[VALUES, IMPORT]),
         Route::post("/api/v1/imports/{id}/end", import::end)
             .right(Right::Import)
             .description("No more comes: answers once all is committed")
             .query::<Empty>()
             .gives::<ImportDone>(200, "The result of the import.")
-            .refuses(VALUES)
-            .refuses(IMPORT),
+            .refuses(&[VALUES, IMPORT]),
     ]
 }
 
@@ -121,9 +112,8 @@ fn aside() -> Vec<Route> {
         Route::get("/api/v1/quarantine", quarantine::list)
             .right(Right::SeeIntake)
             .description("What could not be read or taken in")
-            .query::<QuarantineQuery>()
-            .gives::<List<Quarantined>>(200, "A page of it.")
-            .refuses(&["bad_value"]),
+            .asks::<QuarantineQuery>()
+            .gives::<List<Quarantined>>(200, "A page of it."),
         Route::delete("/api/v1/quarantine", quarantine::clear)
             .right(Right::ChangeQuarantine)
             .description("Remove all that one collector brought there")
@@ -145,8 +135,7 @@ fn aside() -> Vec<Route> {
             .numbers(&["id"])
             .body::<ReplayQuarantined>()
             .gives::<QuarantineReplayed>(200, "The result.")
-            .refuses(VALUES)
-            .refuses(IMPORT),
+            .refuses(&[VALUES, IMPORT]),
     ]
 }
 
@@ -155,33 +144,29 @@ fn waiting() -> Vec<Route> {
         Route::get("/api/v1/unmapped", unmapped::list)
             .right(Right::SeeIntake)
             .description("Usage that waits for a project, in groups")
-            .query::<UnmappedQuery>()
-            .gives::<Unmapped>(200, "At most 1,000 groups, and their total.")
-            .refuses(&["bad_value"]),
+            .asks::<UnmappedQuery>()
+            .gives::<Unmapped>(200, "At most 1,000 groups, and their total."),
         Route::post("/api/v1/unmapped/assign", unmapped::assign)
             .right(Right::AssignUsage)
             .description("Give usage that waits to a project")
             .body::<NewAssign>()
             .gives::<AssignDone>(200, "The result for each record.")
-            .refuses(VALUES)
-            .refuses(NAMED),
+            .refuses(&[VALUES, NAMED]),
         Route::get("/api/v1/report/fallback", report::on_fallback)
             .right(Right::SeeLedger)
             .description("Who ran on a fallback account")
-            .query::<FallbackQuery>()
+            .asks::<FallbackQuery>()
             .gives::<FallbackReport>(200, "The jobs.")
-            .refuses(NAMED)
-            .refuses(&["bad_value", "bad_window"]),
+            .refuses(&[NAMED, &["bad_window"]]),
         Route::get("/api/v1/report/usage", report_usage::show)
             .right(Right::SeeLedger)
             .description("Usage in a period, by whose it is and by buckets of time")
             .more(
                 "Who only is a member of a project sees the usage of others in one row without a name.",
             )
-            .query::<UsageQuery>()
+            .asks::<UsageQuery>()
             .gives::<UsageTable>(200, "The rows, and all of them together.")
-            .refuses(NAMED)
-            .refuses(&["bad_value", "bad_window"]),
+            .refuses(&[NAMED, &["bad_window"]]),
         Route::get("/api/v1/report/sampled", report_sampled::show)
             .right(Right::SeeLedger)
             .description("How many jobs ran and waited when collectors took snapshots")
@@ -190,10 +175,9 @@ fn waiting() -> Vec<Route> {
                  snapshot has no figure. Who only is a member of a project sees jobs of others in one row \
                  without a name.",
             )
-            .query::<SampledQuery>()
+            .asks::<SampledQuery>()
             .gives::<SampledTable>(200, "The rows, and all of them together.")
-            .refuses(NAMED)
-            .refuses(&["bad_value", "bad_window"]),
+            .refuses(&[NAMED, &["bad_window"]]),
         Route::get("/api/v1/export/{format}", export::show)
             .right(Right::SeeRecords)
             .description("What was used, in the format of another program")
@@ -201,16 +185,14 @@ fn waiting() -> Vec<Route> {
                 "A page of it along a cursor, which a later export goes on from: `next` is its \
                  `since`. APEL's sums and SWF are made as a whole.",
             )
-            .query::<ExportQuery>()
+            .asks::<ExportQuery>()
             .gives::<ExportPage>(200, "A page.")
-            .refuses(NAMED)
-            .refuses(&["bad_value", "bad_window", "too_large"]),
+            .refuses(&[NAMED, &["bad_window", "too_large"]]),
         Route::get("/api/v1/records", records::list)
             .right(Right::SeeRecords)
             .description("Usage records as lines")
-            .query::<RecordQuery>()
+            .asks::<RecordQuery>()
             .gives::<List<RecordLine>>(200, "A page of lines.")
-            .refuses(NAMED)
-            .refuses(&["bad_value"]),
+            .refuses(&[NAMED]),
     ]
 }

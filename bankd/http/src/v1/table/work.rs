@@ -20,9 +20,8 @@ fn quotes() -> Vec<Route> {
         Route::get("/api/v1/quotes", stored_quote::list)
             .right(Right::SeeLedger)
             .description("Quotes that were given, the newest first")
-            .query::<GivenQuoteQuery>()
-            .gives::<List<GivenQuote>>(200, "A page of quotes.")
-            .refuses(&["bad_value"]),
+            .asks::<GivenQuoteQuery>()
+            .gives::<List<GivenQuote>>(200, "A page of quotes."),
         Route::post("/api/v1/quotes", quote::quote)
             .right(Right::Quote)
             .description("What would it cost?")
@@ -34,11 +33,9 @@ fn quotes() -> Vec<Route> {
             .body::<NewQuote>()
             .gives::<Quote>(200, "The cost.")
             .gives::<Quote>(201, "The cost, guaranteed.")
-            .refuses(VALUES)
-            .refuses(NAMED)
-            .refuses(SPEND)
-            .refuses(&["amount_overflow", "amount_too_large", "bad_duration"])
-            .refuses(&["bad_number", "idempotency_key_required", "key_reused"]),
+            .refuses(&[VALUES, NAMED, SPEND, &["amount_overflow"]])
+            .refuses(&[&["amount_too_large", "bad_duration", "bad_number"]])
+            .refuses(&[&["idempotency_key_required", "key_reused"]]),
         Route::get("/api/v1/quotes/{id}", stored_quote::show)
             .right(Right::SeeLedger)
             .description("One quote that was given")
@@ -48,7 +45,7 @@ fn quotes() -> Vec<Route> {
             .description("End a quote")
             .more("What is bound to it keeps its price.")
             .gives::<Removed>(200, "It holds no more.")
-            .refuses(VALUES),
+            .refuses(&[VALUES]),
     ]
 }
 
@@ -60,33 +57,24 @@ fn liens() -> Vec<Route> {
             .description("Hold money for a job by hand")
             .body::<NewReserve>()
             .gives::<Written<Held>>(201, "What is held.")
-            .refuses(VALUES)
-            .refuses(NAMED)
-            .refuses(SPEND)
-            .refuses(WORK),
+            .refuses(&[VALUES, NAMED, SPEND, WORK]),
         Route::post("/api/v1/charges", charge::charge)
             .right(Right::Charge)
             .joins(Joins::Whole)
             .description("Bill a job by hand")
             .body::<NewCharge>()
             .gives::<Written<Charged>>(201, "What was billed.")
-            .refuses(VALUES)
-            .refuses(AMOUNTS)
-            .refuses(NAMED)
-            .refuses(SPEND)
-            .refuses(WORK),
+            .refuses(&[VALUES, AMOUNTS, NAMED, SPEND, WORK]),
         Route::get("/api/v1/liens", lien::list)
             .right(Right::SeeLedger)
             .description("Liens in view")
-            .query::<LienQuery>()
+            .asks::<LienQuery>()
             .gives::<List<Lien>>(200, "A page of liens.")
-            .refuses(NAMED)
-            .refuses(&["bad_value"]),
+            .refuses(&[NAMED]),
         Route::get("/api/v1/liens/{id}", lien::show)
             .right(Right::SeeLedger)
             .description("One lien")
-            .query::<PastQuery>()
-            .refuses(&["bad_value"])
+            .asks::<PastQuery>()
             .numbers(&["id"])
             .gives::<Lien>(200, "The lien."),
         Route::patch("/api/v1/liens/{id}", lien::extend)
@@ -96,15 +84,14 @@ fn liens() -> Vec<Route> {
             .numbers(&["id"])
             .body::<PatchLien>()
             .gives::<Written<Lien>>(200, "The lien as it is now.")
-            .refuses(VALUES)
-            .refuses(&["insufficient_funds", "lien_ended", "window_in_past"])
-            .refuses(&["account_blocked", "bad_window"]),
+            .refuses(&[VALUES, &["insufficient_funds", "lien_ended"]])
+            .refuses(&[&["window_in_past", "account_blocked", "bad_window"]]),
         Route::delete("/api/v1/liens/{id}", lien::release)
             .right(Right::Hold)
             .description("Give back what a lien holds")
             .numbers(&["id"])
             .gives::<Written<Lien>>(200, "The lien as it is now.")
-            .refuses(&["lien_ended"]),
+            .refuses(&[&["lien_ended"]]),
     ]
 }
 
@@ -126,16 +113,15 @@ fn jobs() -> Vec<Route> {
         Route::get("/api/v1/jobs", job::list)
             .right(Right::SeeLedger)
             .description("Jobs in view, the newest first")
-            .query::<JobQuery>()
+            .asks::<JobQuery>()
             .gives::<List<Job>>(200, "A page of jobs.")
-            .refuses(NAMED)
-            .refuses(&["bad_value", "bad_window"]),
+            .refuses(&[NAMED, &["bad_window"]]),
         Route::get("/api/v1/jobs/{id}", job::show)
             .right(Right::SeeLedger)
             .description("One job: its charges, who paid, and how the price came about")
             .query::<OneJobQuery>()
             .gives::<Job>(200, "The job.")
-            .refuses(NAMED),
+            .refuses(&[NAMED]),
         Route::get("/api/v1/uses", recorded::list)
             .right(Right::SeeLedger)
             .description("Finished uses in view without a charge, the newest first")
@@ -143,23 +129,20 @@ fn jobs() -> Vec<Route> {
                 "A collector reported them, and usage reports count them. With `GET /api/v1/jobs` of the same \
                  period, they are all jobs of a report.",
             )
-            .query::<RecordedUseQuery>()
+            .asks::<RecordedUseQuery>()
             .gives::<List<RecordedUse>>(200, "A page of uses.")
-            .refuses(NAMED)
-            .refuses(&["bad_value", "bad_window"]),
+            .refuses(&[NAMED, &["bad_window"]]),
         Route::get("/api/v1/what-if", whatif::show)
             .right(Right::SeeLedger)
             .description("Which jobs strict enforcement would have refused")
-            .query::<WhatIfQuery>()
+            .asks::<WhatIfQuery>()
             .gives::<WhatIf>(200, "The jobs, and sums by project.")
-            .refuses(NAMED)
-            .refuses(&["bad_value"]),
+            .refuses(&[NAMED]),
         Route::get("/api/v1/what-if/enforced", enforced::show)
             .right(Right::SeeLedger)
             .description("The effect of strict enforcement from a time on")
-            .query::<EnforcedQuery>()
+            .asks::<EnforcedQuery>()
             .gives::<Enforced>(200, "What runs and what is refused.")
-            .refuses(NAMED)
-            .refuses(&["bad_value", "bad_window"]),
+            .refuses(&[NAMED, &["bad_window"]]),
     ]
 }

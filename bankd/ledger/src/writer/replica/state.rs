@@ -132,6 +132,20 @@ impl Cluster {
         is_other.then(|| (lease.node.clone(), lease.address.clone()))
     }
 
+    /// Why this node takes no command now, and passes none to a writer; none if it does.
+    pub fn obstacle(&self) -> Option<&'static str> {
+        let role = self.role();
+        let is_failed = self.lock().fault.is_some();
+        match role {
+            Role::Stopped => Some("this node of the cluster has stopped"),
+            Role::Writer | Role::Follower if is_failed => {
+                Some("the log of the cluster cannot be used")
+            }
+            Role::Follower if self.writer().is_none() => Some("no node of the cluster writes now"),
+            Role::Writer | Role::Follower => None,
+        }
+    }
+
     /// Changes of the position of this node.
     pub fn moved(&self) -> watch::Receiver<i64> {
         self.position.subscribe()

@@ -22,6 +22,11 @@ impl Thread {
             Change::Number(names) => self.store.number_names(names),
             Change::Session(change) => self.store.change_session(change),
             Change::Uses(uses) => self.store.keep_uses(uses),
+            Change::Spend((client, signer), (nonce, created_s)) => {
+                let spent = (&**nonce, *created_s);
+                self.store.spend_nonce((client, signer), spent, now)?;
+                Ok(1)
+            }
             Change::Mark(waypoint) => self.store.place_waypoint(waypoint).map(u64::from),
             Change::Block(made) => self.store.place_block(made).map(u64::from),
             Change::Reading { source, options } => {

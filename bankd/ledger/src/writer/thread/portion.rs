@@ -4,6 +4,7 @@
 use super::Thread;
 use crate::hooks;
 use crate::writer::{Item, Landed, Others, Portion};
+use bank_api::reason::bounded;
 use bank_core::command::{Chunk, Command, Reports, UsageReport};
 use bank_core::effects::{Became, Billing, Fate, Outcome, Used};
 use bank_core::ledger;
@@ -188,9 +189,20 @@ impl Taking<'_> {
             peer: self.portion.caller.client.clone(),
             place: item.file.to_string(),
             line: item.line,
-            reason: refusal.code().to_owned(),
+            reason: reason(refusal),
             body: lines.get(..length).unwrap_or(lines).to_vec(),
         });
+    }
+}
+
+/// The code of a refusal; with the field, if the code alone does not name what is expected.
+fn reason(refusal: &Refusal) -> String {
+    let code = refusal.code();
+    match refusal {
+        Refusal::BadField { field, expected } => {
+            bounded(format!("{code}: {field}: expected {expected}"))
+        }
+        _ => code.to_owned(),
     }
 }
 

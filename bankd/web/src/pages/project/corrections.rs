@@ -7,7 +7,7 @@ use super::Place;
 use crate::failed::Failed;
 use crate::parts::amount::change;
 use crate::parts::deed;
-use crate::parts::table::{Table, amounts, link, name, or_none, prose, words};
+use crate::parts::table::{Table, job, link, name, or_none, prose};
 use crate::target::Target;
 
 /// The kinds of entries that correct others.
@@ -29,41 +29,39 @@ pub(super) async fn show(place: &Place<'_>) -> Result<Markup, Failed> {
         let journal = journal.with("kind", KINDS).with("before", next);
         journal.maybe("to", place.at)
     });
-    let row = |row: &JournalEntry| {
+    let transaction = |row: &JournalEntry| {
         let number = row.transaction.to_string();
-        let job = row.job.as_deref().map(|job| {
-            let target = visit.link(&["jobs", job]);
-            link(&target.maybe("machine", row.machine.as_deref()), job)
-        });
-        let reason = row.reason.as_deref();
-        let reason = reason.map(|reason| deed::reason(visit.zone(), reason));
-        vec![
-            link(&visit.link(&["transactions", &number]), &number),
-            html! { (visit.zone().time(&row.at_effective)) },
-            deed::cell(&row.kind),
-            name(&row.actor),
-            job.unwrap_or_else(|| or_none(None)),
-            or_none(row.user.as_deref()),
-            change(&row.amount),
-            prose(reason.as_deref()),
-        ]
+        link(&visit.link(&["transactions", &number]), &number)
     };
-    Ok(Table {
-        caption: "Refunds and corrections",
-        columns: vec![
-            words("Transaction"),
-            words("Time"),
-            words("Kind"),
-            words("By"),
-            words("Job"),
-            words("User"),
-            amounts("Amount", &format!("change, {}", visit.unit())),
-            words("Reason"),
-        ],
-        rows: page.items.iter().rev().map(row).collect(),
-        empty: html! { p { "Nothing was refunded or corrected." } },
-        data: Some(route(Target::data)),
-        next,
-    }
-    .show())
+    let of_job = |row: &JournalEntry| match row.job.as_deref() {
+        Some(own) => job(visit, own, row.machine.as_deref()),
+        None => or_none(None),
+    };
+    let reason = |row: &JournalEntry| {
+        let reason = row.reason.as_deref();
+        prose(
+            reason
+                .map(|reason| deed::reason(visit.zone(), reason))
+                .as_deref(),
+        )
+    };
+    let unit = format!("change, {}", visit.unit());
+    Ok(
+        Table::of("Refunds and corrections", page.items.iter().rev())
+            .words("Transaction", transaction)
+            .words(
+                "Time",
+                |row| html! { (visit.zone().time(&row.at_effective)) },
+            )
+            .words("Kind", |row| deed::cell(&row.kind))
+            .words("By", |row| name(&row.actor))
+            .words("Job", of_job)
+            .words("User", |row| or_none(row.user.as_deref()))
+            .amounts("Amount", &unit, |row| change(&row.amount))
+            .words("Reason", reason)
+            .empty(html! { p { "Nothing was refunded or corrected." } })
+            .data(route(Target::data))
+            .next(next)
+            .show(),
+    )
 }

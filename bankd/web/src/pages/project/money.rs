@@ -9,7 +9,7 @@ use super::super::ask;
 use super::Place;
 use crate::failed::Failed;
 use crate::parts::amount::{amount, maybe};
-use crate::parts::table::{Column, Table, amounts, link, name, or_none, words};
+use crate::parts::table::{Table, job, link, name, or_none};
 use crate::target::Target;
 
 /// The width of a time line, in units of its picture.
@@ -24,37 +24,18 @@ pub(super) async fn allocations(place: &Place<'_>) -> Result<Markup, Failed> {
     let list: List<Allocation> = visit.get(route(Target::api)).await?;
     let unit = list.items.first().map_or("", |row| row.unit.as_str());
     let zone = visit.zone();
-    let day = |time: &Option<String>, without: &str| {
-        time.as_deref()
-            .map_or_else(|| without.to_owned(), |time| zone.day(time))
-    };
+    let day = |time: &Option<String>, without: &str| zone.day_or(time.as_deref(), without);
     let now = place.at.and_then(parse_rfc3339);
     let line = Line::of(&list.items, now.unwrap_or_else(|| visit.present()));
     let is_expired = |one: &Allocation| one.state == "expired";
     let has_expired = list.items.iter().any(is_expired);
-    let row = |one: &Allocation| {
-        let money = visit.link(&["journal"]).with("account", &one.account);
-        let mut cells = vec![
-            html! { (one.id) },
-            link(&money, &one.account),
-            html! { (one.state) },
-            html! { (day(&one.start, "always")) },
-            html! { (day(&one.until, "without end")) @if one.until.is_some() { (ask::longer(visit, one.id)) } },
-            line.show(one),
-            amount(&one.deposited),
-        ];
-        // What is left of an expired one cannot be spent.
-        let (own, ended) = if is_expired(one) {
-            (None, Some(&one.amount))
-        } else {
-            (Some(&one.amount), None)
-        };
-        cells.push(maybe(own.map(String::as_str)));
-        cells.push(amount(&one.held));
-        if has_expired {
-            cells.push(maybe(ended.map(String::as_str)));
-        }
-        cells
+    let until = |one: &Allocation| {
+        let until = day(&one.until, "without end");
+        html! { (until) @if one.until.is_some() { (ask::longer(visit, one.id)) } }
+    };
+    // What is left of an expired one cannot be spent.
+    let left = |one: &Allocation, expired: bool| {
+        maybe(Some(one.amount.as_str()).filter(|_| is_expired(one) == expired))
     };
     let shown = |micros: i64| zone.day(&format_rfc3339(micros));
     // Without any date there is no time line, and each bar is as long as the others.
@@ -63,38 +44,35 @@ pub(super) async fn allocations(place: &Place<'_>) -> Result<Markup, Failed> {
     } else {
         "Without dates".to_owned()
     };
-    Ok(Table {
-        caption: "Allocations",
-        columns: columns(unit, &span, has_expired),
-        rows: list.items.iter().map(row).collect(),
-        empty: html! {
+    let account = |one: &Allocation| {
+        let journal = visit.link(&["journal"]);
+        link(&journal.with("account", &one.account), &one.account)
+    };
+    let mut table = Table::of("Allocations", &list.items)
+        .words("Number", |one| html! { (one.id) })
+        .words("Account", account)
+        .words("State", |one| html! { (one.state) })
+        .words("From", |one| html! { (day(&one.start, "always")) })
+        .words("Until (exclusive)", until)
+        .words(&span, |one| line.show(one))
+        .amounts("Deposited", unit, |one| amount(&one.deposited))
+        .amounts("Left", unit, |one| left(one, false))
+        .amounts("Held", unit, |one| amount(&one.held));
+    if has_expired {
+        table = table.amounts("Expired unused", unit, |one| left(one, true));
+    }
+    Ok(table
+        .empty(html! {
             p { "No money was deposited yet." }
             @if visit.may(Right::Deposit) {
                 p .small { a href=(Target::page(&["deposit"]).with("name", place.project)) { "Make the first deposit" } "." }
             } @else if visit.may(Right::Ask) {
                 p .small { a href=(Target::page(&["ask", "deposit"]).with("name", place.project)) { "Ask for a deposit" } "." }
             }
-        },
-        data: Some(route(Target::data)),
-        next: place.next("allocations", list.next.as_deref()),
-    }
-    .show())
-}
-
-fn columns(unit: &str, span: &str, has_expired: bool) -> Vec<Column> {
-    let mut columns = vec![
-        words("Number"),
-        words("Account"),
-        words("State"),
-        words("From"),
-        words("Until (exclusive)"),
-        words(span),
-        amounts("Deposited", unit),
-        amounts("Left", unit),
-        amounts("Held", unit),
-    ];
-    columns.extend(has_expired.then(|| amounts("Expired unused", unit)));
-    columns
+        })
+        .data(route(Target::data))
+        .next(place.next("allocations", list.next.as_deref()))
+        .show())
 }
 
 /// The time in which the allocations of a table can be spent, and the instant of the page in it.
@@ -156,31 +134,14 @@ pub(super) async fn liens(place: &Place<'_>) -> Result<Markup, Failed> {
     let route = |root| place.turned(route(root), "held");
     let list: List<Lien> = visit.get(route(Target::api)).await?;
     let unit = list.items.first().map_or("", |row| row.unit.as_str());
-    let row = |lien: &Lien| {
-        let job = visit
-            .link(&["jobs", &lien.job])
-            .with("machine", &lien.machine);
-        vec![
-            link(&job, &lien.job),
-            name(&lien.machine),
-            or_none(lien.user.as_deref()),
-            html! { (visit.zone().time(&lien.placed)) },
-            amount(&lien.amount),
-        ]
-    };
-    let table = Table {
-        caption: "Held now",
-        columns: vec![
-            words("Job"),
-            words("Machine"),
-            words("User"),
-            words("From"),
-            amounts("Held", unit),
-        ],
-        rows: list.items.iter().map(row).collect(),
-        empty: html! { p { "Nothing is held: no job of this project runs." } },
-        data: Some(route(Target::data)),
-        next: place.next("held", list.next.as_deref()),
-    };
+    let table = Table::of("Held now", &list.items)
+        .words("Job", |lien| job(visit, &lien.job, Some(&lien.machine)))
+        .words("Machine", |lien| name(&lien.machine))
+        .words("User", |lien| or_none(lien.user.as_deref()))
+        .words("From", |lien| html! { (visit.zone().time(&lien.placed)) })
+        .amounts("Held", unit, |lien| amount(&lien.amount))
+        .empty(html! { p { "Nothing is held: no job of this project runs." } })
+        .data(route(Target::data))
+        .next(place.next("held", list.next.as_deref()));
     Ok(html! { div #held { (table.show()) } })
 }

@@ -11,7 +11,7 @@ use super::super::jobs;
 use super::Place;
 use crate::failed::Failed;
 use crate::parts::amount::{amount, count, grouped, hours};
-use crate::parts::table::{Table, amounts, figures, link, name, words};
+use crate::parts::table::{Table, link, name};
 use crate::target::Target;
 
 /// The period of the usage: 90 days, µs.
@@ -26,42 +26,39 @@ pub(super) async fn members(place: &Place<'_>) -> Result<Markup, Failed> {
     let list: List<Member> = visit.get(route(Target::api)).await?;
     let limits = limits(place).await?;
     let defaults = defaults(place).await?;
-    let row = |member: &Member| {
+    let user = |member: &Member| {
         let jobs = visit.link(&["jobs"]).with("project", place.project);
-        let mut cells = vec![
-            link(&jobs.with("user", &member.user), &member.user),
-            html! { (member.role) },
-            html! { @if member.active { "active" } @else { strong .flag { "inactive" } } },
-        ];
-        if let Some(defaults) = &defaults {
-            cells.push(html! { @if defaults.contains(&member.user) { "yes" } @else { "–" } });
-        }
-        if let Some(limits) = &limits {
-            cells.push(limit(limits.get(&member.user)));
-        }
-        cells
+        link(&jobs.with("user", &member.user), &member.user)
     };
-    let mut columns = vec![words("User"), words("Role"), words("State")];
-    if defaults.is_some() {
-        columns.push(words("Default project"));
+    let mut table = Table::of("Members", &list.items)
+        .words("User", user)
+        .words("Role", |member| html! { (member.role) })
+        .words(
+            "State",
+            |member| html! { @if member.active { "active" } @else { strong .flag { "inactive" } } },
+        );
+    if let Some(all) = &defaults {
+        let is_default = |member: &Member| all.contains(&member.user);
+        table = table.words(
+            "Default project",
+            |member| html! { @if is_default(member) { "yes" } @else { "–" } },
+        );
     }
-    if limits.is_some() {
-        columns.push(words("Transaction limit"));
+    if let Some(limits) = &limits {
+        table = table.words("Transaction limit", |member| {
+            limit(limits.get(&member.user))
+        });
     }
-    Ok(Table {
-        caption: "Members",
-        columns,
-        rows: list.items.iter().map(row).collect(),
-        empty: html! {
+    Ok(table
+        .empty(html! {
             p { "No members yet. Only members may spend." }
             @if visit.may(Right::ChangeMembers) {
                 p .small { a href=(visit.link(&["projects", place.project, "members"])) { "Add the first one" } "." }
             }
-        },
-        data: Some(route(Target::data)),
-        next: place.next("members", list.next.as_deref()),
-    }
-    .show())
+        })
+        .data(route(Target::data))
+        .next(place.next("members", list.next.as_deref()))
+        .show())
 }
 
 /// The limits of people by name; none for a person who may not see them, and for the past.
@@ -139,42 +136,39 @@ pub(super) async fn usage(place: &Place<'_>) -> Result<Markup, Failed> {
     };
     let found: UsageTable = visit.get(route(Target::api)).await?;
     let zone = visit.zone();
-    let row = |line: &UsageLine| {
+    let user = |line: &UsageLine| {
         let user = line.keys.get("user").cloned().flatten();
-        let user = user.filter(|user| !user.is_empty());
-        let sums = &line.figures;
-        let jobs = user.as_ref().map(|user| {
+        user.filter(|user| !user.is_empty())
+    };
+    let jobs = |line: &UsageLine| {
+        let jobs = user(line).map(|user| {
             let jobs = jobs::counted(visit, &line.bucket_from, &line.bucket_until);
-            jobs.with("project", place.project).with("user", user)
+            jobs.with("project", place.project).with("user", &user)
         });
-        vec![
-            user.as_deref().map_or_else(|| html! { "others" }, name),
-            html! { @match &jobs { Some(jobs) => a href=(jobs) { (count(&sums.jobs)) }, None => (count(&sums.jobs)) } },
-            hours(&sums.core_hours),
-            hours(&sums.gpu_hours),
-            amount(&sums.charged),
-            html! { (sums.share.as_deref().map_or_else(|| "–".to_owned(), |share| format!("{share} %"))) },
-        ]
+        let number = count(&line.figures.jobs);
+        html! { @match &jobs { Some(jobs) => a href=(jobs) { (number) }, None => (number) } }
+    };
+    let share = |share: &Option<String>| {
+        let share = share.as_deref();
+        html! { (share.map_or_else(|| "–".to_owned(), |share| format!("{share} %"))) }
     };
     let title = format!(
         "Used from {} to {}",
         zone.day(&found.from),
         zone.time(&found.until)
     );
-    Ok(Table {
-        caption: &title,
-        columns: vec![
-            words("User"),
-            figures("Jobs"),
-            figures("Core hours"),
-            figures("GPU hours"),
-            amounts("Charged", &found.unit),
-            figures("Share"),
-        ],
-        rows: found.rows.iter().map(row).collect(),
-        empty: html! { p { "Nothing was used in these 90 days." } },
-        data: Some(route(Target::data)),
-        next: None,
-    }
-    .show())
+    Ok(Table::of(&title, &found.rows)
+        .words("User", |line| {
+            user(line)
+                .as_deref()
+                .map_or_else(|| html! { "others" }, name)
+        })
+        .figures("Jobs", jobs)
+        .figures("Core hours", |line| hours(&line.figures.core_hours))
+        .figures("GPU hours", |line| hours(&line.figures.gpu_hours))
+        .amounts("Charged", &found.unit, |line| amount(&line.figures.charged))
+        .figures("Share", |line| share(&line.figures.share))
+        .empty(html! { p { "Nothing was used in these 90 days." } })
+        .data(route(Target::data))
+        .show())
 }

@@ -1,0 +1,119 @@
+//! Whose a use is after its charge, its settlement or its assignment was undone, and the records of the move.
+
+use super::{announce, announce_moved};
+use crate::amount::Amount;
+use crate::effects::{Billing, EntryKind, UsageRow};
+use crate::history::{PastTx, is_charge};
+use crate::ids::{TxId, UsageId};
+use crate::model::Instance;
+use crate::postings::Postings;
+use crate::time::Seconds;
+use crate::view::{Context, View};
+
+/// Writes records of rows. Charges that go back and refunds that are done again belong to the instance as it
+/// was before. The rows of a settlement that moves the use, and of what an assignment took, have two owners:
+/// `last_is_before` is whether the last one is that of the owner before.
+pub(super) fn announce_all(
+    postings: &mut Postings,
+    (before, after): (&Instance, &Instance),
+    (rows, last_is_before): (&[UsageRow], Option<bool>),
+    ctx: &Context<'_>,
+) {
+    let last = rows.last().map(|row| row.id);
+    for row in rows {
+        if let Some(last_is_before) = last_is_before {
+            let is_before = (Some(row.id) == last) == last_is_before;
+            announce_moved(postings, if is_before { before } else { after }, row, ctx);
+            continue;
+        }
+        let is_refund = row.billing == Billing::Refund;
+        let is_back = (row.amount < Amount::ZERO) != is_refund;
+        announce(postings, if is_back { before } else { after }, row, ctx);
+    }
+}
+
+/// If the charge moved the use to another project or user, names the present ones in the instance. Returns whether it
+/// did.
+pub(super) fn name_mover(
+    instance: &mut Instance,
+    root: &PastTx,
+    view: &View,
+    undone: bool,
+) -> bool {
+    let named = if !is_taken_back(root, view) {
+        let rows = rows_of(root.id, view);
+        let from = rows.iter().find(|u| u.amount < Amount::ZERO);
+        let row = if undone { from } else { from.and(rows.last()) };
+        let row = row.filter(|_| rows.len() > 1).map(|row| row.id);
+        let entries = &mut root.entries.iter();
+        entries.find(|e| row.is_some() && e.usage == row)
+    } else if undone {
+        root.entries.first()
+    } else {
+        // Done again, it is for the project that the next transaction charges.
+        let mut later = view.history.iter();
+        let charge = later.find(|(tx, e)| *tx > root.id && bills(e.kind));
+        charge.map(|(_, entry)| entry)
+    };
+    let Some(named) = named else {
+        return false;
+    };
+    instance.facts.project.clone_from(&named.project);
+    instance.facts.user.clone_from(&named.user);
+    // The other project's account pays no more of it.
+    instance.account = None;
+    instance.fallback_from = None;
+    true
+}
+
+/// Names the project of the settlement's other side in the instance. Returns whether it did.
+pub(super) fn name_payer(instance: &mut Instance, settlement: &PastTx, billing: Billing) -> bool {
+    let wanted = |kind: EntryKind| match billing {
+        Billing::Unbilled => kind == EntryKind::Reverse,
+        _ => is_charge(kind),
+    };
+    let named = settlement.entries.iter().find(|e| wanted(e.kind));
+    if let Some(named) = named {
+        instance.facts.project.clone_from(&named.project);
+    }
+    named.is_some()
+}
+
+/// A row that counts nothing, in which what an assignment took from `#unbilled` goes to the project of the assignment, or
+/// leaves it: that transaction has none of that project.
+pub(super) fn nothing(root: &PastTx, own: &UsageRow, view: &View) -> Option<UsageRow> {
+    is_taken_back(root, view).then(|| UsageRow {
+        id: UsageId(0),
+        charged: Seconds(0),
+        amount: Amount::ZERO,
+        ..own.clone()
+    })
+}
+
+/// Whether the last row of a correction that moves the use is that of the owner before; none where it does not move.
+pub(super) fn last_is_before(
+    (before, after): (&Instance, &Instance),
+    (root, undone): (&PastTx, bool),
+    view: &View,
+) -> Option<bool> {
+    let (before, after) = (&before.facts, &after.facts);
+    let is_same = (&before.project, &before.user) == (&after.project, &after.user);
+    let is_settled = root.op == "settle";
+    let moves = is_settled || is_taken_back(root, view);
+    (moves && !is_same).then_some(undone == is_settled)
+}
+
+/// Whether a transaction took a use from `#unbilled` for a project, which the next one charged.
+pub(super) fn is_taken_back(root: &PastTx, view: &View) -> bool {
+    let takes_time = |row: &&UsageRow| row.charged < Seconds(0);
+    let is_only_back = root.entries.iter().all(|e| e.kind == EntryKind::Reverse);
+    is_only_back && rows_of(root.id, view).iter().any(takes_time)
+}
+
+pub(super) fn bills(kind: EntryKind) -> bool {
+    is_charge(kind) || kind == EntryKind::ChargeNotional
+}
+
+pub(super) fn rows_of(tx: TxId, view: &View) -> Vec<&UsageRow> {
+    view.usages.iter().filter(|u| u.tx == tx).collect()
+}
