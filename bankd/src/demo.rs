@@ -12,7 +12,7 @@ mod year;
 
 use std::path::PathBuf;
 
-use bank_api::exit;
+use bank_api::exit::bank as exit;
 use document::{Event, Job};
 use ended::Ended;
 use stage::Stage;

@@ -176,7 +176,7 @@ fn arithmetic(form: &Form, job: &Job) -> String {
     fitted(&out, form.width, |_| 4)
 }
 
-fn sheet(rates: &[Rate], empty: &str) -> Sheet {
+fn sheet(rates: &[Rate], empty: &'static str) -> Sheet {
     let columns = vec![
         column("id", "Id", Kind::Number),
         column("kind", "Type", Kind::Text),

@@ -57,7 +57,10 @@ fn the_environment_wins() {
     let config = read(text, &environment).unwrap();
     assert_eq!(config.attention.used, [50, 80]);
     assert_eq!(config.attention.expiring_days, [30]);
-    let empty = read("[attention]\nused = []\n", &[("BANKD_ATTENTION_USED", "50")]);
+    let empty = read(
+        "[attention]\nused = []\n",
+        &[("BANKD_ATTENTION_USED", "50")],
+    );
     assert_eq!(empty.unwrap().attention.used, [50]);
     let word = read("", &[("BANKD_ATTENTION_USED", "50,many")]);
     assert!(word.unwrap_err().contains("BANKD_ATTENTION_USED"));

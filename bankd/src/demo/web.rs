@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
-use bank_api::exit;
+use bank_api::exit::bank as exit;
 use bank_core::amount::Precision;
 use bank_core::time::Timestamp;
 use bankd_config::Config;

@@ -99,7 +99,11 @@ impl<'a> Object<'a> {
         }
         let mut ids = own.to_vec();
         let id = self.values.get(Field::ObjectId as usize);
-        for other in id.filter(|values| values.rank == 0).iter().flat_map(|v| &v.list) {
+        for other in id
+            .filter(|values| values.rank == 0)
+            .iter()
+            .flat_map(|v| &v.list)
+        {
             if !ids.contains(other) {
                 ids.push(other);
             }

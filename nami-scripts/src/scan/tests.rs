@@ -27,21 +27,48 @@ fn ids() {
             vec!["1"],
         ),
         // A job names the reservation that it runs in; in a reservation it is the own id.
-        ("<Job><JobID>1</JobID><ReservationID>r</ReservationID></Job>", vec!["1"]),
+        (
+            "<Job><JobID>1</JobID><ReservationID>r</ReservationID></Job>",
+            vec!["1"],
+        ),
         ("<Job RsvID='r' ObjectID='1'/>", vec!["1"]),
         ("<Job><RsvID>r</RsvID></Job>", vec![]),
-        ("<Reservation><RsvID>r</RsvID><Name>x</Name></Reservation>", vec!["r"]),
+        (
+            "<Reservation><RsvID>r</RsvID><Name>x</Name></Reservation>",
+            vec!["r"],
+        ),
         ("<Object RsvID='r' ObjectType='Rsv'/>", vec!["r"]),
-        ("<Object><Type>job</Type><RsvID>r</RsvID><Id>1</Id></Object>", vec!["1"]),
+        (
+            "<Object><Type>job</Type><RsvID>r</RsvID><Id>1</Id></Object>",
+            vec!["1"],
+        ),
         // A name of many meanings yields, in each object by itself.
         ("<Job><Name>sim</Name><Id>1</Id></Job>", vec!["1"]),
-        ("<Job><Id>1</Id></Job><Job><ObjectID>2</ObjectID></Job>", vec!["1", "2"]),
-        ("<Job><ObjectID>[NONE]</ObjectID><Id>1</Id></Job>", vec!["1"]),
+        (
+            "<Job><Id>1</Id></Job><Job><ObjectID>2</ObjectID></Job>",
+            vec!["1", "2"],
+        ),
+        (
+            "<Job><ObjectID>[NONE]</ObjectID><Id>1</Id></Job>",
+            vec!["1"],
+        ),
         // Only children of an object are its values.
-        ("<Job><Id>1</Id><Reservation><Id>r</Id></Reservation></Job>", vec!["1"]),
-        ("<Job><Vars><Id>v</Id></Vars><Gres name='a'/><Id>1</Id></Job><Id>2</Id>", vec!["1"]),
-        ("<?xml version='1.0'?><Queue><Job/><Rsv><Id>2</Id></Rsv></Queue>", vec!["2"]),
-        ("<Job><ObjectID><![CDATA[<1>]]></ObjectID></Job>", vec!["<1>"]),
+        (
+            "<Job><Id>1</Id><Reservation><Id>r</Id></Reservation></Job>",
+            vec!["1"],
+        ),
+        (
+            "<Job><Vars><Id>v</Id></Vars><Gres name='a'/><Id>1</Id></Job><Id>2</Id>",
+            vec!["1"],
+        ),
+        (
+            "<?xml version='1.0'?><Queue><Job/><Rsv><Id>2</Id></Rsv></Queue>",
+            vec!["2"],
+        ),
+        (
+            "<Job><ObjectID><![CDATA[<1>]]></ObjectID></Job>",
+            vec!["<1>"],
+        ),
         ("<Job", vec![]),
         ("<Job ObjectID=", vec![]),
         ("<", vec![]),
@@ -105,19 +132,43 @@ fn repeats_are_bounded_by_the_times_of_the_document() {
         ),
         (format!("{start}<JobID>2</JobID>"), true, None),
         // The reservation of a job is no second object.
-        (format!("{charge}{start}<ReservationID>r</ReservationID>"), false, Some(450)),
+        (
+            format!("{charge}{start}<ReservationID>r</ReservationID>"),
+            false,
+            Some(450),
+        ),
         (format!("{charge}{start}<RsvID>r</RsvID>"), true, Some(3600)),
         (format!("{charge}{start}<Name>sim</Name>"), false, Some(450)),
         // A scheduler writes 0 for a time that is not set.
         (format!("{charge}<StartTime>0</StartTime>"), true, None),
         (format!("{charge}<EndTime>0</EndTime>"), false, None),
-        (format!("{charge}{start}<EndTime>0</EndTime>"), false, Some(450)),
-        (format!("{charge}{start}<EndTime>[NONE]</EndTime>"), false, Some(450)),
+        (
+            format!("{charge}{start}<EndTime>0</EndTime>"),
+            false,
+            Some(450),
+        ),
+        (
+            format!("{charge}{start}<EndTime>[NONE]</EndTime>"),
+            false,
+            Some(450),
+        ),
         // The first name of a field counts.
-        (format!("{charge}<EndTime>1000</EndTime><Completion>ok</Completion>"), false, Some(3600)),
-        (format!("{charge}<EndTime>900</EndTime><EndTime>901</EndTime>"), false, None),
+        (
+            format!("{charge}<EndTime>1000</EndTime><Completion>ok</Completion>"),
+            false,
+            Some(3600),
+        ),
+        (
+            format!("{charge}<EndTime>900</EndTime><EndTime>901</EndTime>"),
+            false,
+            None,
+        ),
         // Values of other elements are none of the object.
-        (format!("{charge}<Vars><EndTime>900</EndTime></Vars>"), false, None),
+        (
+            format!("{charge}<Vars><EndTime>900</EndTime></Vars>"),
+            false,
+            None,
+        ),
         ("<EndTime/>".to_owned(), true, None),
     ] {
         let body = format!("<Job><ObjectID>1</ObjectID>{more}</Job>");

@@ -26,10 +26,19 @@ fn spoil(folder: &Path, kind: &str) -> Result<()> {
 #[test]
 fn a_file_that_cannot_be_read_holds_back_its_own_object_only() {
     for (kind, why) in [
-        ("folder", "document 7 cannot be read: it is not a regular file"),
+        (
+            "folder",
+            "document 7 cannot be read: it is not a regular file",
+        ),
         ("link", "document 7 cannot be read: it is a symbolic link"),
-        ("fifo", "document 7 cannot be read: it is not a regular file"),
-        ("foreign", "document 7 cannot be read: its owner is another user"),
+        (
+            "fifo",
+            "document 7 cannot be read: it is not a regular file",
+        ),
+        (
+            "foreign",
+            "document 7 cannot be read: its owner is another user",
+        ),
     ] {
         let bench = bench();
         let spool = &bench.spool;
@@ -57,10 +66,13 @@ fn a_quarantine_that_cannot_be_used_stops_no_other_document() {
         spool.put(&entry(key, key)).unwrap();
     }
     let refused = Outcome::new(Condition::Refused, "no");
-    let (report, sent) = run(
-        spool,
-        |key| if key == "bad" { refused.clone() } else { done() },
-    );
+    let (report, sent) = run(spool, |key| {
+        if key == "bad" {
+            refused.clone()
+        } else {
+            done()
+        }
+    });
     assert_eq!((sent.len(), report.delivered, report.left), (2, 1, 1));
     let why = report.waiting().unwrap();
     assert!(why.contains("cannot be moved"), "{why}");

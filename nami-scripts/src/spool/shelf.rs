@@ -97,7 +97,7 @@ impl Shelf {
         let mut documents = Vec::new();
         for name in names.iter().take(most.min(MAX_BATCH)) {
             // One that is gone meanwhile was sent or dropped.
-            if let Some((waiting, _)) = self.read(place, name)? {
+            if let Some((waiting, _)) = self.read(place, name) {
                 documents.push(waiting);
             }
         }
@@ -110,7 +110,7 @@ impl Shelf {
     /// [`Trouble`] if there is none.
     pub fn show(&self, place: Place, id: &str) -> Result<(Waiting, Vec<u8>), Trouble> {
         let name = find(&self.names(place)?, id)?;
-        self.read(place, &name)?
+        self.read(place, &name)
             .ok_or_else(|| Trouble::NoSuch(id.to_owned()))
     }
 
@@ -228,7 +228,7 @@ impl Shelf {
         let mut chosen = Vec::new();
         for id in ids {
             let name = find(&names, id)?;
-            if let Some((waiting, _)) = self.read(place, &name)?
+            if let Some((waiting, _)) = self.read(place, &name)
                 && !chosen.iter().any(|(known, _)| *known == name)
             {
                 chosen.push((name, waiting));
@@ -241,14 +241,12 @@ impl Shelf {
     }
 
     /// A stored document; `None` if it is gone.
-    fn read(&self, place: Place, name: &str) -> Result<Option<(Waiting, Vec<u8>)>, Trouble> {
-        let Some(path) = self.place(place) else {
-            return Ok(None);
-        };
+    fn read(&self, place: Place, name: &str) -> Option<(Waiting, Vec<u8>)> {
+        let path = self.place(place)?;
         let content = match read_own(&path.join(name), entry::MAX_FILE) {
             Ok(content) => content,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Ok(Some((unreadable(&path.join(name), name, &error), Vec::new()))),
+            Err(error) if error.kind() == ErrorKind::NotFound => return None,
+            Err(error) => return Some((unreadable(&path.join(name), name, &error), Vec::new())),
         };
         let reason = (place == Place::Quarantine)
             .then(|| read_own(&path.join(reason_of(name)), MAX_REASON).ok())
@@ -262,7 +260,7 @@ impl Shelf {
                 reason,
                 ..Waiting::default()
             };
-            return Ok(Some((waiting, content)));
+            return Some((waiting, content));
         };
         let waiting = Waiting {
             id,
@@ -275,7 +273,7 @@ impl Shelf {
             reason,
             document: None,
         };
-        Ok(Some((waiting, entry.body)))
+        Some((waiting, entry.body))
     }
 }
 

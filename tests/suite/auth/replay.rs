@@ -145,7 +145,11 @@ fn signed_bytes_without_a_stored_answer_have_no_effect_after_a_restart() {
     // A repeat has a new nonce: it is the same request, and what was refused is decided anew.
     let again = bank.over_tcp(&batch("done", [60, 70], true));
     assert_eq!(again.status, 200, "{}", again.text());
-    assert!(again.text().contains("\"replayed\":true"), "{}", again.text());
+    assert!(
+        again.text().contains("\"replayed\":true"),
+        "{}",
+        again.text()
+    );
     assert_eq!(bank.transactions(), before);
     let allowed = documents.with(3, &machine);
     let allowed = Signing::new().sign(Request::nami("reserve", "foreign", &allowed));

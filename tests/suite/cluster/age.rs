@@ -115,9 +115,17 @@ fn every_door_shows_how_new_its_answers_are() {
     for node in [own, follower] {
         let answer = ready(node);
         assert_eq!(answer.status, 503, "{}", answer.text());
-        assert!(answer.text().contains("the log of the cluster"), "{}", answer.text());
+        assert!(
+            answer.text().contains("the log of the cluster"),
+            "{}",
+            answer.text()
+        );
         let metrics = node.over_socket(&Request::get("/metrics"));
-        assert!(metrics.text().contains("bankd_healthy 0"), "{}", metrics.text());
+        assert!(
+            metrics.text().contains("bankd_healthy 0"),
+            "{}",
+            metrics.text()
+        );
     }
     for node in [own, follower] {
         assert!(page(node).text().contains("Old data: "));

@@ -112,7 +112,17 @@ fn a_file_with_later_uses_than_the_restored_bank_is_reported() {
     let mut bank = bank(true);
     let charge = |job: &str| {
         let words = [
-            "charge", job, "-A", "chemistry", "-u", "amy", "-m", "colony", "--procs", "1", "--duration",
+            "charge",
+            job,
+            "-A",
+            "chemistry",
+            "-u",
+            "amy",
+            "-m",
+            "colony",
+            "--procs",
+            "1",
+            "--duration",
             "10",
         ];
         bank.bank_ok(&words);

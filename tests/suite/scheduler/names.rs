@@ -13,7 +13,10 @@ fn names() -> Vec<String> {
     let manual = std::fs::read_to_string(manual).unwrap();
     let (_, table) = manual.split_once("| field | names").unwrap();
     let (table, _) = table.split_once("\n\n").unwrap();
-    let cells = table.lines().skip(2).map(|row| row.split('|').nth(2).unwrap());
+    let cells = table
+        .lines()
+        .skip(2)
+        .map(|row| row.split('|').nth(2).unwrap());
     // Between backticks is every second part.
     let quoted = cells.flat_map(|cell| cell.split('`').skip(1).step_by(2));
     let names: Vec<String> = quoted.map(str::to_owned).collect();

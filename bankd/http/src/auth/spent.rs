@@ -27,7 +27,7 @@ const WITH_ROWS: [&str; 4] = [
 pub(crate) struct Nonce {
     client: String,
     signer: String,
-    nonce: String,
+    value: String,
     created_s: i64,
     key: String,
     fingerprint: [u8; 32],
@@ -48,7 +48,7 @@ impl Nonce {
         Some(Nonce {
             client: caller.caller.client.clone(),
             signer: caller.caller.actor.clone(),
-            nonce: key.nonce.clone(),
+            value: key.nonce.clone(),
             created_s: caller.signed_at_s,
             key: key.key.clone(),
             fingerprint: key.fingerprint,
@@ -63,7 +63,7 @@ impl Nonce {
             return Ok(false);
         }
         let (client, signer) = (self.client.clone(), self.signer.clone());
-        let nonce = self.nonce.clone();
+        let nonce = self.value.clone();
         let question = services
             .readers
             .run(move |connection| store::is_spent(connection, (&client, &signer), &nonce));
@@ -73,7 +73,7 @@ impl Nonce {
     /// Whether the stored answer of the request has the nonce.
     async fn is_stored(&self, services: &Services) -> bool {
         let (client, key) = (self.client.clone(), self.key.clone());
-        let (nonce, fingerprint) = (self.nonce.clone(), self.fingerprint);
+        let (nonce, fingerprint) = (self.value.clone(), self.fingerprint);
         let question = services
             .readers
             .run(move |connection| store::known(connection, &client, &key, &fingerprint, &nonce));
@@ -82,7 +82,7 @@ impl Nonce {
 
     async fn keep(&self, services: &Services) {
         let who = (self.client.clone(), self.signer.clone());
-        let nonce = (self.nonce.clone(), self.created_s);
+        let nonce = (self.value.clone(), self.created_s);
         if let Err(error) = services.writer.spend(who, nonce).await {
             tracing::warn!(%error, client = self.client, "a nonce is not kept over a restart");
         }

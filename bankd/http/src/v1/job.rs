@@ -183,9 +183,9 @@ impl Work {
                 continue;
             };
             let (user, machine) = (user.map(str::to_owned), machine.map(str::to_owned));
-            let named = Work::new(&call.view, None, user, machine)?;
+            let work = Work::new(&call.view, None, user, machine)?;
             let found = call.ask(move |connection| {
-                let keep = |row: &JobRow| named.holds(&row.project, &row.user, &row.machine);
+                let keep = |row: &JobRow| work.holds(&row.project, &row.user, &row.machine);
                 jobs::list(connection, None, 1, None, keep)
             });
             let found = found.await?;
