@@ -90,7 +90,7 @@ impl Daemon {
             }
             let answer = exchange(&Address::Tcp(daemon.tcp.clone()), &Request::get("/readyz"));
             // A node of a cluster also runs while its log or its writer is away.
-            let runs = |answer: &crate::harness::Answer| {
+            let runs = |answer: &crate::harness::Response| {
                 answer.status == 200 || answer.text().contains("of the cluster")
             };
             answer.ok().filter(runs).map(|_| true)

@@ -1,6 +1,6 @@
 //! Moab Accounting Manager, Slurm and the plain set.
 
-use super::{balances, folder, moved, new_bank};
+use super::{NOW, balances, folder, moved, new_bank};
 use crate::harness::Bank;
 
 /// Lists of Moab Accounting Manager.
