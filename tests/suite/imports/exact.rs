@@ -20,7 +20,7 @@ const RECORD: &str = r#"[{"record_id":"k","meta":{"namespace":["chem"],"user_id"
     "components":[{"name":"naive_cpu_time","amount":40,"scores":[]}],
     "start_time":"2025-12-01T00:00:00Z","stop_time":"2025-12-01T23:00:00Z"}]"#;
 
-/// Sixty samples of a pod that uses a small part of a core, as OpenShift has them.
+/// Sixty samples of a pod that uses a small part of a core, in the form of `OpenShift`.
 fn samples() -> String {
     let at = |n: i64| format!("[{},\"0.0021762591666666668\"]", 1_764_547_200 + 60 * n);
     let values: Vec<String> = (0..60).map(at).collect();

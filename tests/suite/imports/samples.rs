@@ -36,7 +36,7 @@ fn held(bank: &Bank) -> (String, String, i64) {
     )
 }
 
-/// OpenShift's metrics of one pod with so many cores: quarters of an hour, from the first before the last.
+/// Metrics of `OpenShift` of one pod with so many cores: quarters of an hour, from the first before the last.
 fn quarters(first: i64, last: i64, cores: &str) -> String {
     let series = |value: &str| {
         let values: Vec<Value> = (first..last)
