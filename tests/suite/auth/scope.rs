@@ -233,7 +233,11 @@ fn a_narrow_auditor_sees_no_sums_over_the_bank() {
     let all = bank.bank_ok(&compared);
     assert!(all.contains("P1") && all.contains("C1"), "{all}");
     for (role, is_auditor) in [("auditor", true), ("scheduler", false), ("admin", true)] {
-        let narrow = token(&bank, role, &["--role", role, "-A", "chemistry"]);
+        let narrow = token(
+            &bank,
+            &format!("narrow-{role}"),
+            &["--role", role, "-A", "chemistry"],
+        );
         let own = with(&bank, &narrow, &compared);
         assert_eq!(own.exit, 0, "{role}: {}", own.stderr);
         assert!(own.stdout.contains("C1"), "{role}: {}", own.stdout);

@@ -29,7 +29,7 @@ fn an_unknown_name_in_a_filter_is_an_error() {
             ("jobs -u amz", 4, "did you mean \"amy\""),
             ("lien ls -u nix", 4, "no user \"nix\""),
             ("lien ls -m nix", 4, "no machine \"nix\""),
-            ("lien ls -u nix --at -1s", 4, "no user \"nix\""),
+            ("lien ls -u nix --at 2025-12-31", 4, "no user \"nix\""),
             ("monitor -u nix", 4, "no user \"nix\""),
             // Registered, without a job.
             ("jobs -u amy", 0, ""),
@@ -65,7 +65,7 @@ fn negative_numbers_are_values() {
             ),
             ("undo -1", 4, "no transaction \"-1\""),
             ("usage --top -1", 2, "-1 is not in 1..=10000"),
-            ("rate test Processors=1 --wall -1", 1, "duration"),
+            ("rate test Processors=1 --wall -1", 2, "is not a duration"),
             ("lien show -3", 4, "no lien \"-3\""),
             (
                 "adjust chemistry 0 --note x",
@@ -112,10 +112,14 @@ fn the_first_rate_is_in_the_list_of_earlier_times() {
                 "no rates were recorded by then",
             ),
             ("rate set VBR Processors 3", 0, ""),
-            // The bank still had the rate of 1 an hour ago.
-            ("rate ls --at -1h --csv", 0, "1,VBR,Processors,,1,"),
+            // The bank still had the rate of 1 an hour before.
+            (
+                "rate ls --at 2026-01-01T01:00:00Z --csv",
+                0,
+                "1,VBR,Processors,,1,",
+            ),
         ],
     );
-    let then = bank.bank_ok(&["rate", "ls", "--at", "-1h", "--csv"]);
+    let then = bank.bank_ok(&["rate", "ls", "--at", "2026-01-01T01:00:00Z", "--csv"]);
     assert_eq!(then.lines().count(), 2, "{then}");
 }

@@ -45,7 +45,6 @@ fn hours_and_charges_have_the_same_processors() {
     ] {
         for mode in ["strict", "track"] {
             let mut bank = Setup::new().start();
-            bank.bank_ok(&["user", "add", "amy"]);
             bank.bank_ok(&["project", "add", "chem", "--members", "amy"]);
             bank.bank_ok(&["deposit", "chem", "100000", "--start", "2025-11-01"]);
             bank.bank_ok(&["machine", "add", "m", "--mode", mode]);

@@ -69,7 +69,7 @@ fn windows_of_openshift_that_overlap_count_once() {
             // It goes on, it began earlier, and all of it again.
             ((6, 16), ("1", "12600.000000", 12_600), "1 adjusted"),
             ((0, 4), ("2", "14400.000000", 14_400), "1 charged"),
-            ((0, 16), ("2", "14400.000000", 14_400), "2 duplicate"),
+            ((0, 16), ("2", "14400.000000", 14_400), "1 duplicate"),
             // Parts of it.
             ((2, 5), ("2", "14400.000000", 14_400), "1 duplicate"),
             ((4, 8), ("2", "14400.000000", 14_400), "1 duplicate"),

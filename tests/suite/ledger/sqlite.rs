@@ -17,6 +17,7 @@ use bankd_store::bank::NewBank;
 use bankd_store::read::money;
 use bankd_store::{Known, SqliteStore, Stamp, StoredAnswer, open_reader, verify};
 use rusqlite::Connection;
+use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -154,7 +155,7 @@ pub(crate) fn run(
     key: Option<&str>,
     clock: Timestamp,
 ) -> String {
-    let print = fingerprint(command).into_bytes();
+    let print = Sha256::digest(fingerprint(command)).to_vec();
     if let Some(key) = key {
         match store.known(CLIENT, key, &print, "").unwrap() {
             Known::New => {}
