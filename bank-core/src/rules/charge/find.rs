@@ -33,8 +33,7 @@ pub(super) fn charged_instance<'a>(
         !is_foreign || same::is_of(charge, at, i, grace)
     };
     if charge.terms.newest {
-        let newest = view.instances.first();
-        return newest.filter(|i| !begins_after(charge, i) && is_meant(i));
+        return view.instances.first().filter(is_meant);
     }
     let just_closed = |i: &&Instance| {
         i.closed

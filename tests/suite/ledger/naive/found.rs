@@ -21,8 +21,7 @@ impl Naive {
             !is_foreign || self.speaks_of(charge, *n, at)
         };
         if charge.terms.newest {
-            let newest = uses.first().copied();
-            return newest.filter(|n| !self.begins_after(charge, *n) && is_meant(n));
+            return uses.first().copied().filter(is_meant);
         }
         // The first of its documents came later than that, overtaken by others.
         let begun = |n: &&usize| {

@@ -6,9 +6,6 @@ use super::bench::{Bench, T0, T1};
 
 const AMY: &str = "UserId=amy ProjectId=chem MachineName=cluster1 Processors=2";
 
-/// `flush_interval_s` of a machine that sets none.
-const FLUSH_S: i64 = 3600;
-
 fn reserve(job: &str, seconds: i64) -> String {
     format!("JobId={job} {AMY} WallDuration={seconds}")
 }
@@ -39,27 +36,6 @@ async fn a_second_reserve_takes_the_place_of_the_first() {
         "reserve lien chem 0/800000; reserve lien_replace chem 0/-800000; \
          reserve lien chem 0/900000"
     );
-}
-
-/// The ceiling of NAMI: the time since the start and one flush interval. A use that is billed to its end is not billed again.
-#[tokio::test]
-async fn a_scheduler_bills_no_more_than_the_time_that_has_passed() {
-    let mut bench = Bench::new().await;
-    bench.at(T1);
-    let start = T1 - 10;
-    let long = format!("JobId=j {AMY} WallDuration=100000 StartTime={start} EndTime={T1} Type=job");
-    bench.job("Charge", &long).await;
-    let ceiling = 1_000_000 - 2 * (10 + FLUSH_S);
-    assert_eq!(bench.account("chem").await, format!("{ceiling}/0"));
-    bench
-        .job("Charge", &format!("{long} QualityOfService="))
-        .await;
-    assert_eq!(bench.account("chem").await, format!("{ceiling}/0"));
-    // Another use of the id.
-    bench.at(T1 + 100);
-    bench.job("Charge", &charge("j", 50, T1 + 90)).await;
-    let both = ceiling - 2 * 50;
-    assert_eq!(bench.account("chem").await, format!("{both}/0"));
 }
 
 #[tokio::test]
