@@ -204,14 +204,14 @@ fn the_answer_to_an_undo_names_the_undo() {
     let charge = number(&bank, &format!("{sql}'charge'"));
     let before = number(&bank, BILLED);
     let undo = bank.json(&["undo", &charge.to_string()])["transaction"].to_string();
-    assert_eq!(undo, number(&bank, &format!("{sql}'reverse'")).to_string());
+    assert_eq!(undo, number(&bank, &format!("{sql}'undo'")).to_string());
     assert_ne!(
         number(&bank, BILLED),
         before,
         "the reservation pays for more"
     );
     let again = bank.json(&["undo", &undo])["transaction"].to_string();
-    assert_eq!(again, number(&bank, &format!("{sql}'reverse'")).to_string());
+    assert_eq!(again, number(&bank, &format!("{sql}'undo'")).to_string());
     assert_eq!(number(&bank, BILLED), before);
     bank.verify();
 }

@@ -89,6 +89,7 @@ fn limits_become_allocations() {
                 "coordinators who are no members: amy of bio",
                 "levels of administrators: `bank role grant` gives a role: Operator of amy",
                 "limits of Slurm: GrpJobs: 10 of account chem",
+                "limits of Slurm: GrpTRESMins: gres/gpu=50 of account chem",
                 "limits of Slurm: users of the account root: root",
                 "limits of single users: user bob of chem: GrpTRESMins=cpu=5",
             ]

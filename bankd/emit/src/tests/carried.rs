@@ -30,6 +30,15 @@ fn written(written: Written) -> Option<String> {
     }
 }
 
+/// Whether the bank keeps the counts of a record times its run time: readers refuse others.
+fn fits(record: &Record) -> bool {
+    let wall = i128::from(record.end().unwrap_or(0)) - i128::from(record.start().unwrap_or(0));
+    let count = |shown: String| shown.parse::<i128>().unwrap();
+    let processors = count(text::ceiling(record.usage.processors()).to_string());
+    let gpus = count(record.gpus.unwrap_or(0).to_string());
+    processors.max(gpus) * wall < i128::from(i64::MAX)
+}
+
 /// The one job that our own reader of a format finds in a text.
 fn imported(format: &str, text: &str) -> Job {
     let options = Options::default();
@@ -189,6 +198,7 @@ proptest! {
 
     #[test]
     fn xdmod_reads_back_by_our_own_reader(record in record()) {
+        prop_assume!(fits(&record));
         let Some(line) = written(sacct::render(&record, &full())) else { return Ok(()) };
         prop_assert_eq!(line.matches('\n').count(), 1);
         prop_assert_eq!(line.split('|').count().min(26), 26);
@@ -211,6 +221,7 @@ proptest! {
 
     #[test]
     fn workloads_read_back_by_our_own_reader(record in record()) {
+        prop_assume!(fits(&record));
         let Ok(job) = swf::job(&record) else { return Ok(()) };
         let text = swf::render(&[job], |_| [7, 8, 9]);
         let row = text.lines().last().unwrap();
