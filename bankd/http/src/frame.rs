@@ -138,7 +138,7 @@ async fn pass(
         Ok(caller) => {
             let answer = handled(services, caller, parts, body, next);
             let answer = spent::once(services, nonce, answer).await;
-            answer.unwrap_or_else(Failure::into_response)
+            answer.unwrap_or_else(|error| Failure::from(error).into_response())
         }
         Err(failure) => return (failure.into_response(), signer),
     };

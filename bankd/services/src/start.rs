@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use bank_core::directory::{Directory, FallbackMode};
+use bank_core::time::Timestamp;
 use bankd_config::data_dir::DataDir;
 use bankd_config::{self as config, Config};
 use bankd_intake::follow;
@@ -53,8 +54,6 @@ pub fn start_with(
 ) -> Result<(Arc<Services>, records::Drain)> {
     let database = data.database();
     let mut store = open(data, config)?;
-    check_journal(&store, data)?;
-    store.bound_quarantine_to(config.sources.quarantine_bytes());
     let bank = store.bank()?;
     check_fallbacks(&store.reference())?;
     warm_up(&store, data.path(), bank.test);
@@ -66,8 +65,7 @@ pub fn start_with(
     let replica = cluster::replica(&config.cluster, data, &mut store, meets)?;
     let secrets = cluster::secrets(&config.cluster, data, &bank.bank.uuid)?;
     let uses = store.key_uses()?;
-    let spent = replica.is_none().then(|| store.spent_until(now));
-    let spent_until_s = spent.map_or(Ok(Some(i64::MAX)), |found| found)?;
+    let spent_until_s = spent_until_s(&store, replica.is_none(), now)?;
     let sessions = Sessions::new(store.web_sessions()?, &config.web);
     let (batch_max, keep) = (config.ledger.batch_max, records::keep);
     let started = writer::start_node(store, Arc::clone(&clock), keep, batch_max, replica);
@@ -95,7 +93,7 @@ pub fn start_with(
         web_slots: Semaphore::new(config.web.concurrency),
         sessions,
         links: links(data, config)?,
-        spent_until_s: spent_until_s.unwrap_or(i64::MIN),
+        spent_until_s,
         started: Stopwatch::start(),
         writer,
         writer_thread: Thread::new(thread),
@@ -118,6 +116,14 @@ pub fn start_with(
     services.keys.reload(&services.writer.directory());
     services.keys.remember_uses(uses);
     Ok((services, records))
+}
+
+/// Nonces of requests that were signed until this second are looked up. A node of a cluster always looks.
+fn spent_until_s(store: &SqliteStore, is_alone: bool, now: Timestamp) -> Result<i64> {
+    if !is_alone {
+        return Ok(i64::MAX);
+    }
+    Ok(store.spent_until(now)?.unwrap_or(i64::MIN))
 }
 
 /// The board of the followed files.
@@ -157,8 +163,16 @@ fn checkpoints(data: &DataDir, settings: &config::Checkpoint) -> Checkpoints {
     Checkpoints::new(keeper, folder, settings.every_s)
 }
 
-/// Opens the bank; before its schema changes, a backup is made.
+/// The store with a sound journal.
 fn open(data: &DataDir, config: &Config) -> Result<SqliteStore> {
+    let mut store = migrated(data, config)?;
+    check_journal(&store, data)?;
+    store.bound_quarantine_to(config.sources.quarantine_bytes());
+    Ok(store)
+}
+
+/// Opens the bank; before its schema changes, a backup is made.
+fn migrated(data: &DataDir, config: &Config) -> Result<SqliteStore> {
     let kept = backup::before_migration(data, &config.backup)?;
     let opened = if config.cluster.is_on() {
         SqliteStore::open_node(&data.database(), config.policy())

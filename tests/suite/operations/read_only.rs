@@ -11,16 +11,14 @@ struct ReadOnly(PathBuf);
 impl ReadOnly {
     /// `None` without the right to mount.
     fn of(folder: &Path) -> Option<Self> {
-        let bound = mount(&["--bind"], &[folder, folder])?;
-        mount(&["-o", "remount,ro,bind"], &[folder])?;
-        Some(bound)
+        let bound = mount(&["--bind"], &[folder, folder]).then(|| Self(folder.to_owned()))?;
+        mount(&["-o", "remount,ro,bind"], &[folder]).then_some(bound)
     }
 }
 
-fn mount(options: &[&str], paths: &[&Path]) -> Option<ReadOnly> {
+fn mount(options: &[&str], paths: &[&Path]) -> bool {
     let ran = Command::new("mount").args(options).args(paths).output();
-    let is_done = ran.is_ok_and(|ran| ran.status.success());
-    is_done.then(|| ReadOnly(paths[0].to_owned()))
+    ran.is_ok_and(|ran| ran.status.success())
 }
 
 impl Drop for ReadOnly {

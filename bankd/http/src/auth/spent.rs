@@ -10,10 +10,10 @@ use axum::http::StatusCode;
 use axum::http::request::Parts;
 use axum::response::Response;
 use bankd_services::Services;
+use bankd_store::read::ReadError;
 use bankd_store::{self as store, Known};
 
-use super::Authenticated;
-use crate::error::Failure;
+use super::{Authenticated, unauthorized};
 
 /// Routes whose accepted commands always have a row with their nonce.
 const WITH_ROWS: [&str; 4] = [
@@ -58,7 +58,7 @@ impl Nonce {
     }
 
     /// Whether an earlier process, or another node, answered the request.
-    async fn was_answered(&self, services: &Services) -> Result<bool, Failure> {
+    async fn was_answered(&self, services: &Services) -> Result<bool, ReadError> {
         if self.created_s > services.spent_until_s {
             return Ok(false);
         }
@@ -67,7 +67,7 @@ impl Nonce {
         let question = services
             .readers
             .run(move |connection| store::is_spent(connection, (&client, &signer), &nonce));
-        Ok(question.await?)
+        question.await
     }
 
     /// Whether the stored answer of the request has the nonce.
@@ -107,7 +107,7 @@ pub(crate) async fn once<F>(
     services: &Services,
     nonce: Option<Nonce>,
     answer: F,
-) -> Result<Response, Failure>
+) -> Result<Response, ReadError>
 where
     F: Future<Output = Response>,
 {
@@ -115,7 +115,7 @@ where
         return Ok(answer.await);
     };
     if nonce.was_answered(services).await? {
-        return Err(Failure::new("unauthorized", ""));
+        return Ok(unauthorized());
     }
     if nonce.is_batch {
         // In the queue before its commands, so that it is in their commit or an earlier one.

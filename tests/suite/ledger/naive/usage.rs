@@ -56,6 +56,11 @@ impl Naive {
         if let Some(same) = same.filter(|same| !same.is_kept || is_foreign) {
             return Ok(format!("duplicate {}", same.counted).trim_end().to_owned());
         }
+        let billed = known.as_ref().and_then(|known| known.instance);
+        let elsewhere = |n: usize| self.instances[n].machine != report.request.whose.machine;
+        if billed.is_some_and(elsewhere) {
+            return Err(refused("bad_value"));
+        }
         if is_foreign && known.as_ref().is_some_and(|known| known.counts) {
             // What was charged of it stays as it was.
             return Ok(format!("kept {}", known.unwrap().counted));
