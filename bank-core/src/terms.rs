@@ -265,6 +265,13 @@ pub fn is_of_total(reason: &str) -> bool {
     own.split(' ').any(|word| word == TOTAL)
 }
 
+/// Whether a charge billed all of its use, less what was billed before: a total, or a finished use.
+pub(crate) fn is_of_whole(reason: &str) -> bool {
+    let own = reason.split(GIVEN).next().unwrap_or_default();
+    let is_whole = |w: &str| w == TOTAL || w == "assigned" || w.starts_with("counted=");
+    own.split(' ').any(is_whole)
+}
+
 /// The reason of a correction of a reservation's charge: time of one of its jobs changed.
 pub(crate) const IDLE: &str = "idle_time";
 
