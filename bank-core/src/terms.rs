@@ -49,6 +49,12 @@ pub struct Terms {
 }
 
 impl Terms {
+    /// Whether Gold's gateway delivers it. Its clients send each charge once, whatever the answer, and have no other
+    /// message for a late one (gold-wire.md 5).
+    pub(crate) fn is_golds(&self) -> bool {
+        self.source.as_deref() == Some("gold")
+    }
+
     /// The explanation of a given amount; none if the rates decide the amount.
     pub(crate) fn given(&self) -> Option<String> {
         self.amount.map(|_| self.itemisation.clone())
