@@ -33,7 +33,8 @@ pub(super) fn charged_instance<'a>(
         !is_foreign || same::is_of(charge, at, i, grace)
     };
     if charge.terms.newest {
-        return view.instances.first().filter(is_meant);
+        let newest = view.instances.first();
+        return newest.filter(|i| !begins_after(charge, i) && is_meant(i));
     }
     let just_closed = |i: &&Instance| {
         i.closed

@@ -261,6 +261,7 @@ fn check(
     check_standing(target, target, view)?;
     check_assigned(root, target, view)?;
     check_room(root, target, view)?;
+    check_whole(root, target, view)?;
     check_fee(root, target, instance)
 }
 
@@ -281,6 +282,22 @@ fn check_standing(work: &PastTx, target: &PastTx, view: &View) -> Result<(), Ref
             by: by.0,
         }),
         None => Ok(()),
+    }
+}
+
+/// A charge of a whole use is not done again on top of a later one, which has billed the same time.
+fn check_whole(root: &PastTx, target: &PastTx, view: &View) -> Result<(), Refusal> {
+    // A total that fell gave back without a charge.
+    let fell = |e: &Entry| e.kind == EntryKind::Refund && e.takes_back.is_none();
+    let kept = standing(&view.history);
+    let mut later = kept.iter().filter(|(tx, _)| *tx > target.id);
+    match later.rfind(|(_, e)| bills(e.kind) || fell(e)) {
+        Some((TxId(tx), _)) if terms::is_of_whole(&root.reason) => {
+            let why =
+                format!("transaction {tx} has billed the whole use since; undo it first");
+            Err(not_reversible(target, &why))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -113,6 +113,7 @@ impl Naive {
         }
         let Billed { amount, bounded } = self.bill(charge, n, &measured);
         self.tx().exact = bounded;
+        self.tx().is_whole = charge.terms.total || is_finished;
         self.tx().disputed = if charge.terms.total {
             0
         } else {

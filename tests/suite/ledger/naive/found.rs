@@ -21,7 +21,8 @@ impl Naive {
             !is_foreign || self.speaks_of(charge, *n, at)
         };
         if charge.terms.newest {
-            return uses.first().copied().filter(is_meant);
+            let newest = uses.first().copied();
+            return newest.filter(|n| !self.begins_after(charge, *n) && is_meant(n));
         }
         // The first of its documents came later than that, overtaken by others.
         let begun = |n: &&usize| {

@@ -128,7 +128,8 @@ impl Naive {
         if !is_undone {
             self.check_room(n, root)?;
             let has_fee = self.journal[root].exact.is_some_and(|(_, fee)| fee > 0);
-            if has_fee && self.instances[n].once > 0 {
+            let is_billed_since = self.journal[root].is_whole && self.is_billed_after(n, target);
+            if is_billed_since || has_fee && self.instances[n].once > 0 {
                 return Err(refused("not_reversible"));
             }
         }
@@ -157,6 +158,16 @@ impl Naive {
         }
         self.unblock_paid(&parts);
         Ok(())
+    }
+
+    /// Whether a charge of the use, or a total that fell, came after a transaction and stands.
+    fn is_billed_after(&self, n: usize, tx: usize) -> bool {
+        let later = self.rows(n).into_iter().filter(|place| place.0 > tx);
+        let mut later = later.filter(|place| self.is_effective(*place));
+        later.any(|(tx, at)| {
+            let entry = &self.journal[tx].entries[at];
+            is_charge(entry.kind) || (entry.kind == "refund" && entry.takes_back.is_none())
+        })
     }
 
     /// What was given back must be left to be given back again (ledger.md 2.4).
