@@ -156,3 +156,21 @@ fn a_record_is_not_charged_again_after_a_later_one() {
         t.expect_job("j", "closed, used 210 s, billed 2100, no lien");
     });
 }
+
+/// The former project of a use would be billed again.
+#[test]
+fn what_came_before_a_move_is_not_undone_after_it() {
+    on_both(|t| {
+        charged(t, "F{a=1000}, G{b=5000; -p B}");
+        t.at("T0+200");
+        t.after([record_until("P", "T0-50")]);
+        let amended = last(t);
+        t.after([record_until("B", "T0-50")]);
+        let moved = last(t);
+        t.expect(undo(amended), "refused not_reversible, exit 1", "");
+        t.expect_allocation("a", "1000 held 0, deposited 1000, active");
+        t.after([undo(moved), undo(amended)]);
+        t.expect_allocation("a", "0 held 0, deposited 1000, active");
+        t.expect_allocation("b", "5000 held 0, deposited 5000, active");
+    });
+}

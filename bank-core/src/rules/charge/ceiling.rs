@@ -8,6 +8,7 @@
 //! before the creation and the latest refused start; a charge that was overtaken moves it back. Totals have a
 //! ceiling only where a reserve or a `StartTime` is known.
 
+use super::find::is_of_later_run;
 use crate::command::Charge;
 use crate::model::{Closing, Instance};
 use crate::refusal::Refusal;
@@ -113,7 +114,7 @@ fn repeats_total(charge: &Charge, reported: Seconds, instance: &Instance) -> boo
 /// Whether a document adds nothing: a second `end` of a use, or an end that is not after the time
 /// that is billed already. Gold's second charge of an ended use adds something if it states a later end.
 fn repeats_end(charge: &Charge, reported: Seconds, instance: &Instance, at: Timestamp) -> bool {
-    if instance.record.is_none() {
+    if instance.record.is_none() || is_of_later_run(charge, instance) {
         return false;
     }
     let is_ended = matches!(instance.closed, Some((_, Closing::End)));

@@ -147,7 +147,8 @@ impl Naive {
     /// A second `end`, or an end that is not after what is billed.
     fn repeats_end(&self, charge: &Charge, n: usize, at: Timestamp) -> bool {
         let instance = &self.instances[n];
-        let Some(until) = instance.used_until else {
+        let until = instance.used_until;
+        let Some(until) = until.filter(|_| !self.runs_again(charge, n)) else {
             return false;
         };
         if charge.closes && instance.is_ended {

@@ -133,6 +133,9 @@ impl Naive {
                 return Err(refused("not_reversible"));
             }
         }
+        if self.is_moved_after(n, (root, target)) {
+            return Err(refused("not_reversible"));
+        }
         let parts = self.oppose(target)?;
         self.check_cover(&parts, reverse)?;
         let (amount, seconds, is_shadow) = self.journal[target].usage.unwrap();
@@ -167,6 +170,22 @@ impl Naive {
         later.any(|(tx, at)| {
             let entry = &self.journal[tx].entries[at];
             is_charge(entry.kind) || (entry.kind == "refund" && entry.takes_back.is_none())
+        })
+    }
+
+    /// Whether a settlement or an amended record gave the use to another project since, and stands.
+    fn is_moved_after(&self, n: usize, (root, target): (usize, usize)) -> bool {
+        let Some(own) = self.journal[root].entries.first() else {
+            return false;
+        };
+        let is_other = |e: &Entry| e.project != own.project;
+        let mut later = self.journal.iter().enumerate().skip(target + 1);
+        later.any(|(number, tx)| {
+            let mut bills = tx.entries.iter().enumerate();
+            let gives = tx.entries.iter().any(|e| e.amount > 0 || e.shadow > 0);
+            let is_billed = bills
+                .any(|(at, e)| is_charge(e.kind) && is_other(e) && self.is_effective((number, at)));
+            tx.instance == Some(n) && tx.reverses.is_none() && gives && is_billed
         })
     }
 
