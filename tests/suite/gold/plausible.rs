@@ -91,7 +91,10 @@ fn time_beyond_what_can_have_passed_is_left_out_as_over_nami() {
         let mut bank = gateway_of(Setup::new().env("BANKD_NAMI_EXCESS", excess), "");
         bank.set_clock(T0 + 10);
         assert_eq!(charge(&bank, "a", 10_000, (0, 10)), expected, "{excess}");
-        assert!(bank.bank_ok(&["jobs", "a"]).contains("disputed"), "{excess}");
+        assert!(
+            bank.bank_ok(&["jobs", "a"]).contains("disputed"),
+            "{excess}"
+        );
         if excess != "refuse" {
             nami(&bank, "end", "b", 10_000, &times(0, 10));
             assert_eq!(billed(&bank), 2 * expected, "{excess}");

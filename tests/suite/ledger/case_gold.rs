@@ -142,11 +142,7 @@ fn a_use_that_is_billed_to_its_end_is_not_billed_again() {
         t.given("F{a=100000}");
         t.at("T0+1000");
         let used = || golds("j", 600, "T0", "T0+1000");
-        t.expect(
-            used(),
-            "charged 600, balance 99400",
-            "charge a -600",
-        );
+        t.expect(used(), "charged 600, balance 99400", "charge a -600");
         // It was suspended for 400 s, so its billed time ends before it does.
         t.expect(
             used().at("T0+1000"),

@@ -293,8 +293,7 @@ fn check_whole(root: &PastTx, target: &PastTx, view: &View) -> Result<(), Refusa
     let mut later = kept.iter().filter(|(tx, _)| *tx > target.id);
     match later.rfind(|(_, e)| bills(e.kind) || fell(e)) {
         Some((TxId(tx), _)) if terms::is_of_whole(&root.reason) => {
-            let why =
-                format!("transaction {tx} has billed the whole use since; undo it first");
+            let why = format!("transaction {tx} has billed the whole use since; undo it first");
             Err(not_reversible(target, &why))
         }
         _ => Ok(()),

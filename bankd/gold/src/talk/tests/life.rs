@@ -50,7 +50,8 @@ async fn a_scheduler_bills_no_more_than_the_time_that_has_passed() {
     let mut bench = Bench::new().await;
     bench.at(LATER);
     let start = LATER - 10;
-    let long = format!("JobId=j {AMY} WallDuration=100000 StartTime={start} EndTime={LATER} Type=job");
+    let long =
+        format!("JobId=j {AMY} WallDuration=100000 StartTime={start} EndTime={LATER} Type=job");
     let billed = 2 * (10 + FLUSH_S);
     let answer = bench.job("Charge", &long).await;
     let charge = format!("Success 000 #1 [<Job><Charge>{billed}<");
@@ -70,7 +71,10 @@ async fn a_scheduler_bills_no_more_than_the_time_that_has_passed() {
         format!("{}/0", 1_000_000 - billed)
     );
     let journal = bench.journal().await;
-    assert!(journal.contains("repeated_s=100000 not_billed"), "{journal}");
+    assert!(
+        journal.contains("repeated_s=100000 not_billed"),
+        "{journal}"
+    );
 }
 
 #[tokio::test]
