@@ -123,6 +123,10 @@ impl Naive {
         self.dispute(charge, n, &plausible);
         let instance = &mut self.instances[n];
         instance.used_until = instance.used_until.max(Some(at));
+        if charge.terms.source.is_some() && plausible.counts.is_some() {
+            // The kept seconds are billed with it.
+            instance.kept = 0;
+        }
         instance.is_charged = true;
         self.instances[n].used.extend(&measured.used);
         let mut bill = Bill {
