@@ -145,6 +145,12 @@ impl Postings {
         own.flat_map(|t| &t.entries).filter(|e| e.delta.amount != 0)
     }
 
+    /// The first entry of a usage row.
+    pub(crate) fn first_of(&self, row: UsageId) -> Option<&Entry> {
+        let mut all = self.transactions.iter().flat_map(|t| &t.entries);
+        all.find(|e| e.usage == Some(row))
+    }
+
     /// Books a transaction at another instant than the one that it counts from.
     pub(crate) fn book(&mut self, tx: TxId, at: Timestamp) {
         if let Some(tx) = self.transactions.iter_mut().find(|t| t.id == tx) {

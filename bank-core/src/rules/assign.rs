@@ -4,9 +4,10 @@
 use crate::amount::Amount;
 use crate::command::{Assign, Charge, HISTORY, Request, Whose};
 use crate::effects::{
-    Assigned, AssignedUse, Became, Billing, Delta, Effects, EntryKind, KnownUse, Outcome, UsageRow,
+    Assigned, AssignedUse, Became, Billing, Delta, Effects, Entry, EntryKind, KnownUse, Outcome,
+    UsageRow,
 };
-use crate::history::{Placed, standing, waiting};
+use crate::history::{Placed, is_charge, standing, taken_back_by, waiting};
 use crate::ids::{AllocationId, BOUNDED_RULE, NAME_BYTES_MAX, TxId};
 use crate::model::{Facts, Instance, ObjectType};
 use crate::postings::{About, Postings};
@@ -44,7 +45,7 @@ pub(super) fn assign(assign: &Assign, view: &View, ctx: &Context<'_>) -> Result<
         Some(instance) => match waits(assign, &known.project, instance, view, ctx)? {
             Wait::Over => charged(assign, instance, known.became, view, ctx),
             Wait::ForMoney => Ok(unchanged(view, Some(no_payer(assign)))),
-            Wait::None => Ok(unchanged(view, None)),
+            Wait::None => Ok(unchanged(view, undone(&view.history))),
         },
         None if known.amount.is_some() => in_shadow(assign, known, view, ctx),
         None if !select::is_payer(ctx.directory, &known.project) => Ok(renamed(assign, view, ctx)),
@@ -79,7 +80,8 @@ fn waits(
     ctx: &Context<'_>,
 ) -> Result<Wait, Refusal> {
     let suspense = ctx.directory.suspense().map(|a| a.id);
-    let Some(last) = last_use(&view.usages) else {
+    let last = last_use(&view.usages).filter(|_| undone(&view.history).is_none());
+    let Some(last) = last else {
         return Ok(Wait::None);
     };
     if last.billing == Billing::Shadow {
@@ -100,7 +102,7 @@ fn waits(
             Wait::ForMoney
         });
     }
-    let refund = |(tx, e): &(TxId, crate::effects::Entry)| {
+    let refund = |(tx, e): &Placed| {
         let by_hand = e.kind == EntryKind::Refund && e.takes_back.is_some();
         by_hand.then_some(tx.0)
     };
@@ -115,6 +117,17 @@ fn waits(
         return Err(Refusal::HasRefunds { transactions });
     }
     Ok(Wait::Over)
+}
+
+/// The refusal of a use of which every charge was undone: it waits for nothing.
+fn undone(history: &[Placed]) -> Option<Refusal> {
+    let bills = |e: &Entry| is_charge(e.kind) || e.kind == EntryKind::ChargeNotional;
+    if standing(history).iter().any(|(_, e)| bills(e)) {
+        return None;
+    }
+    let (TxId(transaction), last) = history.iter().rfind(|(_, e)| bills(e))?;
+    let (transaction, TxId(by)) = (*transaction, taken_back_by(history, last.id)?);
+    Some(Refusal::AlreadyReversed { transaction, by })
 }
 
 /// Whether an allocation has shadow figures of an instance. One whose figures went back has none.

@@ -138,14 +138,27 @@ pub(in crate::rules) fn announce_moved(
     }
 }
 
-fn announce_any(postings: &mut Postings, instance: &Instance, row: &UsageRow, ctx: &Context<'_>) {
-    if ctx.directory.policy.records && instance.record.is_some() {
-        postings.records.push(RecordEvent::Adjusted {
-            instance: Box::new(instance.clone()),
-            usage: row.clone(),
-            created: ctx.now,
-        });
+/// Its record names whom the entries of the row name, whoever the instance is for by now.
+pub(in crate::rules) fn announce_any(
+    postings: &mut Postings,
+    instance: &Instance,
+    row: &UsageRow,
+    ctx: &Context<'_>,
+) {
+    if !ctx.directory.policy.records || instance.record.is_none() {
+        return;
     }
+    let mut instance = Box::new(instance.clone());
+    if let Some(entry) = postings.first_of(row.id) {
+        instance.facts.project.clone_from(&entry.project);
+        instance.facts.user.clone_from(&entry.user);
+    }
+    let (usage, created) = (row.clone(), ctx.now);
+    postings.records.push(RecordEvent::Adjusted {
+        instance,
+        usage,
+        created,
+    });
 }
 
 /// Lowers the running sums of an instance by a charge that was taken back, or raises them if it is done again: the next

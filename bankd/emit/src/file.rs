@@ -103,6 +103,8 @@ fn is_written(record: &Record, options: &FileOptions<'_>) -> bool {
     let of_form = match record.occasion {
         Occasion::Charge => options.interim,
         Occasion::Close { charges } => !options.interim && charges > 0,
+        // Its charges have lines already, if each has one.
+        Occasion::Adjustment { why: Why::Part, .. } => !options.interim,
         // A repeated charge, to other payers or after an undo, has its line already.
         Occasion::Adjustment { why, .. } => why == Why::LateCharge,
     };
@@ -115,7 +117,7 @@ pub fn is_left_out(record: &Record, options: &FileOptions<'_>) -> bool {
     let changes = record.amount != 0 || record.usage.charged() != 0;
     let is_of_form = match record.occasion {
         Occasion::Charge => options.interim,
-        Occasion::Close { .. } => !options.interim,
+        Occasion::Close { .. } | Occasion::Adjustment { why: Why::Part, .. } => !options.interim,
         Occasion::Adjustment { .. } => true,
     };
     is_of_form && changes && !is_written(record, options)
@@ -125,7 +127,7 @@ fn moab6(line: &mut Line, record: &Record, options: &FileOptions<'_>) {
     line.text.push_str("WITHDRAWAL");
     line.add("TYPE", Some(kind(record)), "");
     line.add("MACHINE", Some(&record.machine), DEFAULT);
-    line.add("ACCOUNT", record.project.as_deref(), options.blank_account);
+    line.add("ACCOUNT", account(record), options.blank_account);
     line.add("USER", record.user.as_deref(), options.blank_user);
     line.add("PROCS", Some(&processors(&record.usage).to_string()), "");
     line.add("PROCCRATE", Some(&rate(record)), "");
@@ -147,7 +149,7 @@ fn maui(line: &mut Line, record: &Record, options: &FileOptions<'_>) {
         Kind::Job => line.add("MACHINE", Some(&record.machine), DEFAULT),
         Kind::Reservation => line.add("MACHINE", None, DEFAULT),
     }
-    line.add("ACCOUNT", record.project.as_deref(), options.blank_account);
+    line.add("ACCOUNT", account(record), options.blank_account);
     line.add("SUBACCOUNT", record.user.as_deref(), options.blank_user);
     line.add("RESOURCE", Some(&processors(&record.usage).to_string()), "");
     if record.kind == Kind::Job {
@@ -164,6 +166,11 @@ fn maui(line: &mut Line, record: &Record, options: &FileOptions<'_>) {
     }
     line.add("REQUESTID", Some(&record.object_id), NONE);
     line.add_known("NODES", nodes(record).as_deref());
+}
+
+/// The account that pays in place of the project's own; else the project.
+fn account(record: &Record) -> Option<&str> {
+    record.payer.as_deref().or(record.project.as_deref())
 }
 
 /// Written for a machine or a node type that has no name.

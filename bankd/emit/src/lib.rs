@@ -46,8 +46,10 @@ pub struct Record {
     pub job_name: Option<String>,
     /// The user of the machine.
     pub user: Option<String>,
-    /// The payer, as charged; of an unbilled charge as the scheduler reported.
+    /// The project of the use, as charged; of an unbilled charge as the scheduler reported.
     pub project: Option<String>,
+    /// The account that paid, if a fallback account did: FILE names it.
+    pub payer: Option<String>,
     /// Exact name of the machine.
     pub machine: String,
     /// The machine's domain name, where one is configured.
@@ -256,10 +258,12 @@ pub enum Why {
     Adjust,
     /// The charge was undone.
     Reverse,
+    /// Nothing changed: it is what another project or user than the last one had of the use when it closed.
+    Part,
 }
 
 impl Why {
-    /// From the word of the journal.
+    /// From the word of the journal. A part has that of an amendment.
     pub fn parse(word: &str) -> Option<Self> {
         let all = [Self::LateCharge, Self::Refund, Self::Adjust, Self::Reverse];
         all.into_iter().find(|why| why.as_str() == word)
@@ -270,7 +274,7 @@ impl Why {
         match self {
             Self::LateCharge => "late_charge",
             Self::Refund => "refund",
-            Self::Adjust => "adjust",
+            Self::Adjust | Self::Part => "adjust",
             Self::Reverse => "reverse",
         }
     }

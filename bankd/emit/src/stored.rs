@@ -11,6 +11,9 @@ use super::{Kind, Occasion, Outcome, Record, State, Why};
 /// Between two members.
 const BETWEEN: char = '\u{1f}';
 
+/// The word of [`Why::Part`], which formats show as an amendment.
+const PART: &str = "part";
+
 /// The record as text.
 pub fn write(record: &Record) -> String {
     let mut text = Text {
@@ -23,7 +26,8 @@ pub fn write(record: &Record) -> String {
             text.add('o', charges);
         }
         Occasion::Adjustment { of, why } => {
-            text.add('O', why.as_str());
+            let word = if why == Why::Part { PART } else { why.as_str() };
+            text.add('O', word);
             text.add('o', of);
         }
     }
@@ -38,6 +42,7 @@ pub fn write(record: &Record) -> String {
     text.say('j', record.job_name.as_deref());
     text.say('u', record.user.as_deref());
     text.say('a', record.project.as_deref());
+    text.say('e', record.payer.as_deref());
     text.say('h', record.submit_host.as_deref());
     text.say('c', record.class.as_deref());
     text.say('q', record.qos.as_deref());
@@ -141,7 +146,11 @@ fn read_occasion(word: &str, number: Option<&str>) -> Option<Occasion> {
         }),
         _ => Some(Occasion::Adjustment {
             of: number?.parse().ok()?,
-            why: Why::parse(word)?,
+            why: if word == PART {
+                Why::Part
+            } else {
+                Why::parse(word)?
+            },
         }),
     }
 }
@@ -192,6 +201,7 @@ fn say(record: &mut Record, letter: char, value: String) -> Option<()> {
         'j' => &mut record.job_name,
         'u' => &mut record.user,
         'a' => &mut record.project,
+        'e' => &mut record.payer,
         'h' => &mut record.submit_host,
         'c' => &mut record.class,
         'q' => &mut record.qos,

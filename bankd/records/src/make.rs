@@ -50,6 +50,9 @@ fn of_event(directory: &Directory, event: &RecordEvent, counted: Counted) -> Rec
                 created: *created,
                 counted,
             };
+            if counted.is_part {
+                return change.after_the_close(directory, Why::Part);
+            }
             if !usage.late {
                 return change.before_the_close(directory, known);
             }
@@ -252,7 +255,8 @@ fn base(
         },
         object_id: instance.key.object_id.clone(),
         user: stated(&facts.user),
-        project: stated(payer(directory, instance)),
+        project: stated(&facts.project),
+        payer: payer(directory, instance),
         machine: machine.clone(),
         machine_fqdn: fqdn.filter(|fqdn| !fqdn.is_empty()).cloned(),
         class: facts.usage.class.clone(),
@@ -320,11 +324,10 @@ fn gpus(usage: &Used) -> Option<i64> {
     found.and_then(|(_, number)| number.as_whole())
 }
 
-/// The project as named; where a fallback pays, the account that does.
-fn payer<'a>(directory: &'a Directory, instance: &'a Instance) -> &'a str {
-    let paying = instance.fallback_from.and(instance.account);
-    let account = paying.and_then(|id| directory.account(id));
-    account.map_or(&instance.facts.project, |account| &account.name)
+/// The account that pays where a fallback does.
+fn payer(directory: &Directory, instance: &Instance) -> Option<String> {
+    let paying = instance.fallback_from.and(instance.account)?;
+    Some(directory.account(paying)?.name.clone())
 }
 
 fn micros(duration: Seconds) -> i64 {

@@ -110,7 +110,7 @@ fn counted(event: &RecordEvent) -> Counted {
     Counted {
         core: 16 * seconds.0 * 1_000_000,
         wall: seconds.0 * 1_000_000,
-        is_whole: false,
+        ..Counted::default()
     }
 }
 

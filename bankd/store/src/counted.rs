@@ -1,12 +1,18 @@
-//! The hours that a usage record adds to `bank usage`, so that the sum over all records is the same. They
-//! are read from the figures that the command has just added to rollups.
+//! The hours that a usage record adds to `bank usage`, so that the sum over all records of a project is the same.
+//! They are read from the figures that the command has just added to rollups.
 
 use super::Error;
+use super::rollup::{Added, Share};
 use super::sqlite::SqliteStore;
-use bank_core::effects::{Effects, RecordEvent, UsageRow};
+use bank_core::amount::Amount;
+use bank_core::decimal::Decimal;
+use bank_core::effects::{Billing, Effects, RecordEvent, UsageRow};
+use bank_core::ids::{AccountId, UsageId};
 use bank_core::model::Instance;
-use bank_core::time::MICROS;
+use bank_core::time::{MICROS, Seconds, Timestamp};
 use bank_core_figures::rollup::{Measure, Sign, Sums};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 /// The usage that a record adds. Both figures are negative if it reverses usage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,104 +23,234 @@ pub struct Counted {
     pub wall: i64,
     /// It takes all back that records have of the use, or adds all of it for another project or user.
     pub is_whole: bool,
+    /// It is what another project or user than the last one had of the use when it closed.
+    pub is_part: bool,
 }
 
 impl Counted {
     fn of(sums: &Sums) -> Counted {
-        let figure = |measure| {
-            let sum = sums.get(measure);
-            i64::try_from(sum).unwrap_or(if sum < 0 { i64::MIN } else { i64::MAX })
-        };
         Counted {
-            core: figure(Measure::Core),
-            wall: figure(Measure::Wall),
+            core: figure(sums.get(Measure::Core)),
+            wall: figure(sums.get(Measure::Wall)),
             is_whole: false,
+            is_part: false,
         }
     }
 }
 
+fn figure(sum: i128) -> i64 {
+    i64::try_from(sum).unwrap_or(if sum < 0 { i64::MIN } else { i64::MAX })
+}
+
+/// A record of a command, with the usage that it adds.
+pub type CountedEvent<'e> = (Cow<'e, RecordEvent>, Counted);
+
 impl SqliteStore {
-    /// The usage that each record of a command adds. Call it when the command is written, before
+    /// The records of a command with the usage that each of them adds. Call it when the command is written, before
     /// the next one.
     ///
     /// # Errors
     /// If the database cannot be read.
-    pub fn counted(&mut self, effects: &Effects) -> Result<Vec<Counted>, Error> {
+    pub fn counted<'e>(&mut self, effects: &'e Effects) -> Result<Vec<CountedEvent<'e>>, Error> {
         let mut found = Vec::with_capacity(effects.records.len());
         for (place, event) in effects.records.iter().enumerate() {
-            found.push(match event {
-                RecordEvent::Closed { instance, .. } => {
-                    Counted::of(&self.whole_use(instance, &effects.usages)?)
-                }
-                _ => self.change(effects, place),
-            });
+            let RecordEvent::Closed { instance, .. } = event else {
+                found.push((Cow::Borrowed(event), self.change(effects, place)));
+                continue;
+            };
+            match self.whole_use(instance, &effects.usages)? {
+                Some(all) => found.push((Cow::Borrowed(event), Counted::of(&all))),
+                None => match self.rollups.shares(&self.connection, instance.id.0)? {
+                    none if none.is_empty() => {
+                        let all = self.rollups.use_of(&self.connection, instance.id.0)?;
+                        found.push((Cow::Borrowed(event), Counted::of(&all)));
+                    }
+                    shares => found.extend(split(event, shares)),
+                },
+            }
         }
         Ok(found)
     }
 
-    /// All that an instance used. Mostly the charge that closes it is its only one; where there are more,
-    /// the sums of the instance do not show the hours, because each charge has a rate of its own.
-    fn whole_use(&mut self, instance: &Instance, written: &[UsageRow]) -> Result<Sums, Error> {
+    /// All that an instance used, if its only charge is the one that closes it, as mostly. Where there are more,
+    /// the sums of the instance do not show the hours, because each charge has a rate and an owner of its own.
+    fn whole_use(
+        &mut self,
+        instance: &Instance,
+        written: &[UsageRow],
+    ) -> Result<Option<Sums>, Error> {
         let id = instance.id.0;
-        if let Some(after) = self.rollups.added(id).after {
-            return Ok(after);
-        }
         let is_only = |row: &&UsageRow| row.prev.is_none() && Some(row.id) == instance.last_usage;
         let only = written.iter().find(is_only);
-        let is_plain = instance.facts.usage.counted.is_none();
-        if let Some(row) = only.filter(|_| is_plain)
-            && !self.rollups.is_finished(&self.connection, id)?
+        let added = self.rollups.added(id);
+        if let Some(after) = added.and_then(|added| added.after)
+            && only.is_some()
         {
-            let wall = i128::from(row.charged.0).saturating_mul(MICROS.into());
-            let core = row.processors.billionths().max(0).saturating_mul(wall);
-            let core = core.checked_div(1_000_000_000).unwrap_or(0);
-            return Ok(Sums::default()
-                .with(Measure::Core, core)
-                .with(Measure::Wall, wall));
+            return Ok(Some(after));
         }
-        self.rollups.use_of(&self.connection, id)
+        let is_plain = instance.facts.usage.counted.is_none();
+        let Some(row) = only.filter(|_| is_plain) else {
+            return Ok(None);
+        };
+        if self.rollups.is_finished(&self.connection, id)? {
+            return Ok(None);
+        }
+        let wall = i128::from(row.charged.0).saturating_mul(MICROS.into());
+        let core = row.processors.billionths().max(0).saturating_mul(wall);
+        let core = core.checked_div(1_000_000_000).unwrap_or(0);
+        Ok(Some(
+            Sums::default()
+                .with(Measure::Core, core)
+                .with(Measure::Wall, wall),
+        ))
     }
 
-    /// The usage that one of a command's changes after the close adds. If it moves the use to
-    /// another project or user, its first record subtracts all and its last one adds all.
+    /// The usage that one of a command's changes after the close adds: the last record of each project and user has all
+    /// that the command adds to their usage.
     fn change(&self, effects: &Effects, place: usize) -> Counted {
         let of = |event| changed(event).map(|instance| (instance.id, owner(instance)));
         let Some((id, own)) = effects.records.get(place).and_then(of) else {
             return Counted::default();
         };
         let all = (0..).zip(&effects.records);
-        let all: Vec<(usize, (&str, &str))> = all
+        let all: Vec<(usize, Owner<'_>)> = all
             .filter_map(|(n, event)| of(event).map(|found| (n, found)))
             .filter(|(_, (other, _))| *other == id)
             .map(|(n, (_, owner))| (n, owner))
             .collect();
-        let added = self.rollups.added(id.0);
-        let last = effects.instances.iter().rev().find(|i| i.instance.id == id);
-        let now = last.map(|change| owner(&change.instance));
-        let of_others = |(_, other): &&(usize, (&str, &str))| Some(*other) != now;
-        let moved_from = all.iter().find(of_others);
-        let moved_to = all.iter().rfind(|(_, other)| Some(*other) == now);
-        let (Some((from, _)), Some((to, _)), Some(after)) = (moved_from, moved_to, added.after)
-        else {
-            let is_last = all.last().is_some_and(|(n, _)| *n == place);
-            return if is_last {
-                Counted::of(&added.more)
-            } else {
-                Counted::default()
-            };
+        let Some(added) = self.rollups.added(id.0) else {
+            return Counted::default();
         };
-        let is_now = Some(own) == now;
+        let is_last = all.last().is_some_and(|(n, _)| *n == place);
+        let is_last_of_own = all.iter().rfind(|(_, other)| *other == own);
+        if !is_last_of_own.is_some_and(|(n, _)| *n == place) {
+            return Counted::default();
+        }
+        if added.by_owner.is_empty() {
+            let more = Some(added.more).filter(|_| is_last);
+            return Counted::of(&more.unwrap_or_default());
+        }
+        let named: BTreeSet<Owner<'_>> = all.iter().map(|(_, owner)| *owner).collect();
         let mut sums = Sums::default();
-        if place == *to {
-            sums = after;
-        } else if place == *from {
-            sums.add(&after, Sign::Minus);
-            sums.add(&added.more, Sign::Plus);
+        for ((project, user), more) in &added.by_owner {
+            let of = (project.as_str(), user.as_str());
+            if of == own || (is_last && !named.contains(&of)) {
+                sums.add(more, Sign::Plus);
+            }
         }
         Counted {
-            is_whole: place == if is_now { *to } else { *from },
+            is_whole: named.len() > 1 && is_whole(added, &sums),
             ..Counted::of(&sums)
         }
+    }
+}
+
+/// Whether a change is all that a use has.
+fn is_whole(added: &Added, sums: &Sums) -> bool {
+    let Some(after) = added.after else {
+        return false;
+    };
+    let wall = |sums: &Sums| sums.get(Measure::Wall);
+    let before = wall(&after).saturating_sub(wall(&added.more));
+    wall(sums) == wall(&after) || wall(sums) == before.saturating_neg()
+}
+
+type Owner<'e> = (&'e str, &'e str);
+
+/// The records of a close of which several projects or users have a part: that of the close, which the others change.
+fn split(event: &RecordEvent, mut shares: Vec<Share>) -> Vec<CountedEvent<'_>> {
+    let (
+        RecordEvent::Closed {
+            instance,
+            amount,
+            created,
+        },
+        Some(mut own),
+    ) = (event, shares.pop())
+    else {
+        return Vec::new();
+    };
+    let record = instance.record.map_or(0, |id| id.0);
+    // The record of the close has the number of the first row of all.
+    let first = shares.iter_mut().find(|share| share.row == record);
+    if let Some(first) = first {
+        std::mem::swap(&mut first.row, &mut own.row);
+    }
+    // In mode `track` shadow charges cost nothing.
+    let has_shadow = *amount != instance.billed;
+    let at = instance.used_until.unwrap_or(instance.opened);
+    let event = RecordEvent::Closed {
+        instance: Box::new(of_share(instance, &own)),
+        amount: own.amount(has_shadow),
+        created: *created,
+    };
+    let mut found: Vec<CountedEvent<'_>> = vec![(Cow::Owned(event), Counted::of(&own.sums))];
+    for share in &shares {
+        let usage = part(instance, share, at);
+        let amount = share.amount(has_shadow);
+        let event = RecordEvent::Charged {
+            instance: Box::new(of_share(instance, share)),
+            usage,
+            amount,
+            created: *created,
+        };
+        let counted = Counted {
+            is_part: true,
+            ..Counted::of(&share.sums)
+        };
+        found.push((Cow::Owned(event), counted));
+    }
+    found
+}
+
+impl Share {
+    fn seconds(&self) -> Seconds {
+        let wall = self.sums.get(Measure::Wall);
+        Seconds(figure(wall.checked_div(MICROS.into()).unwrap_or(0)))
+    }
+
+    fn amount(&self, has_shadow: bool) -> Amount {
+        let shadow = if has_shadow { self.worth.shadow } else { 0 };
+        Amount(figure(self.worth.real.saturating_add(shadow)))
+    }
+}
+
+/// An instance with the sums of an owner.
+fn of_share(instance: &Instance, share: &Share) -> Instance {
+    let mut own = instance.clone();
+    own.facts.project.clone_from(&share.project);
+    own.facts.user.clone_from(&share.user);
+    own.account = Some(AccountId(share.account)).filter(|_| share.account != 0);
+    own.fallback_from = None;
+    own.billed = Amount(figure(share.worth.real));
+    own.shadow_billed = Amount(figure(share.worth.shadow));
+    own.charged = share.seconds();
+    own.processor_seconds = share.work;
+    own
+}
+
+/// What another owner has, as one usage row.
+fn part(instance: &Instance, share: &Share, at: Timestamp) -> UsageRow {
+    let is_shadow = share.worth.real == 0 && share.worth.shadow != 0;
+    let core = share.sums.get(Measure::Core).saturating_mul(1_000_000_000);
+    let processors = core.checked_div(share.sums.get(Measure::Wall));
+    UsageRow {
+        id: UsageId(share.row),
+        prev: None,
+        instance: instance.id,
+        tx: bank_core::ids::TxId(0),
+        at,
+        charged: share.seconds(),
+        processors: Decimal::from_billionths(processors.unwrap_or(0)),
+        amount: share.amount(true),
+        billing: if is_shadow {
+            Billing::Shadow
+        } else {
+            Billing::Billed
+        },
+        late: true,
+        facts: String::new(),
+        rates_at: None,
     }
 }
 

@@ -79,7 +79,7 @@ pub use access::{Proposals, proposal, proposals};
 pub use attention::{Digest, Letter, NoticeChange, TargetRow, waiting_notice};
 pub use auditor::{RecordRow, StoredRecord};
 pub use checkup::{Checkup, checkup};
-pub use counted::Counted;
+pub use counted::{Counted, CountedEvent};
 pub use counts::{Count, Snapshot};
 pub use derived::rebuild_derived;
 pub use export::{Numbered, Numbering, swf_numbers};

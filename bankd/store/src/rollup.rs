@@ -21,6 +21,7 @@ mod charged;
 mod factors;
 mod finished;
 mod hardware;
+mod owners;
 mod pending;
 mod rebuild;
 mod taken;
@@ -33,6 +34,7 @@ pub use blocks::{BlockSums, add_up, is_stored, next_missing};
 pub(crate) use blocks::{bytes, each_day, next_stored, of_bytes, read};
 pub(crate) use charged::{First, Part, Subject, jobs_of};
 pub(crate) use finished::{COLUMNS, Finished};
+pub(crate) use owners::Share;
 pub(crate) use pending::{Key, Pending};
 pub use rebuild::{Compared, compare, rebuild};
 pub(crate) use rebuild::{Counted, Source, Within, each, each_weighed, each_within};
@@ -76,12 +78,14 @@ pub(super) struct Rollups {
 }
 
 /// Usage that the last command added to an instance.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Added {
+#[derive(Clone, Default)]
+pub(crate) struct Added {
     /// The difference.
     pub(super) more: Sums,
     /// The use afterwards, where all of it was looked at.
     pub(super) after: Option<Sums>,
+    /// Then the difference by project and user too.
+    pub(super) by_owner: BTreeMap<(String, String), Sums>,
 }
 
 /// The rows that a command changes, in their previous state.
@@ -156,7 +160,8 @@ impl Rollups {
         self.added.clear();
         let mut touched = Vec::new();
         let turns = effects.transactions.iter().any(|tx| tx.reverses.is_some());
-        let is_plain = effects.uses.is_empty() && effects.assigned.is_empty() && !turns;
+        let moves = effects.transactions.iter().any(|tx| tx.op == "settle");
+        let is_plain = effects.uses.is_empty() && effects.assigned.is_empty() && !turns && !moves;
         let mut seen = BTreeSet::new();
         // The last one is how it is afterwards.
         for change in effects.instances.iter().rev() {
@@ -401,22 +406,42 @@ impl Rollups {
         } = self;
         let factors = ready(factors, connection)?;
         let mut all = Sums::default();
+        let added = self.added.entry(id).or_default();
         charged::each_part(connection, factors, id, &mut |key, _, _, part| match part {
             Part::Used(used, own) => {
+                let turned = sign.turned(own == Sign::Minus);
                 all.add(used.totals(), own);
-                pending.spread(connection, key, &used, sign.turned(own == Sign::Minus))
+                let owner = (key.project.to_owned(), key.user.to_owned());
+                let of_owner = added.by_owner.entry(owner).or_default();
+                of_owner.add(used.totals(), turned);
+                pending.spread(connection, key, &used, turned)
             }
             Part::Job(job) => pending.count(connection, key, &job, sign),
         })?;
-        let added = self.added.entry(id).or_default();
         added.more.add(&all, sign);
         added.after = Some(all).filter(|_| sign == Sign::Plus);
         Ok(())
     }
 
     /// Usage that the last command added to an instance.
-    pub(super) fn added(&self, id: i64) -> Added {
-        self.added.get(&id).copied().unwrap_or_default()
+    pub(super) fn added(&self, id: i64) -> Option<&Added> {
+        self.added.get(&id)
+    }
+
+    /// What each owner has of an instance, the present one last; nothing if that one has all of it.
+    pub(super) fn shares(&mut self, connection: &Connection, id: i64) -> Result<Vec<Share>, Error> {
+        if self.is_finished(connection, id)? {
+            return Ok(Vec::new());
+        }
+        let Some(subject) = Subject::read(connection, id)? else {
+            return Ok(Vec::new());
+        };
+        let Some(first) = charged::first(connection, &subject)? else {
+            return Ok(Vec::new());
+        };
+        let factors = ready(&mut self.factors, connection)?;
+        let began = first.charge.window().0;
+        owners::shares_of(connection, factors, &subject, began)
     }
 
     /// Discards unwritten changes.

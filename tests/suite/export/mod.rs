@@ -10,6 +10,7 @@ mod machines;
 mod names;
 mod nerc;
 mod openshift;
+mod owners;
 pub(crate) mod seen;
 pub(crate) mod sums;
 

@@ -130,7 +130,11 @@ impl Truth {
         let uses = uses(journal);
         let finished = finished(journal);
         truth.charges(&rows, &entries, &uses, &finished);
-        truth.time(&rows, &uses, &finished, &idle(journal));
+        let whose = Whose {
+            uses: &uses,
+            owners: &owners(journal),
+        };
+        truth.time(&rows, &whose, &finished, &idle(journal));
         truth.lines(&rows, &uses);
         for one in &finished {
             let job = (one.key[3].clone(), one.job.clone());
@@ -269,13 +273,14 @@ impl Truth {
     fn time(
         &mut self,
         rows: &BTreeMap<i64, Row>,
-        uses: &BTreeMap<i64, Use>,
+        Whose { uses, owners }: &Whose<'_>,
         finished: &[Finished],
         idle: &BTreeMap<i64, i128>,
     ) {
-        let mut by_tx: BTreeMap<(i64, i64), Vec<&Row>> = BTreeMap::new();
-        for row in rows.values() {
-            by_tx.entry((row.instance, row.tx)).or_default().push(row);
+        let mut by_tx: BTreeMap<(i64, i64), Vec<(&i64, &Row)>> = BTreeMap::new();
+        for (id, row) in rows {
+            let own = by_tx.entry((row.instance, row.tx)).or_default();
+            own.push((id, row));
         }
         let is_reported = |id: i64| finished.iter().any(|one| one.instance == Some(id));
         let mut found: Vec<(Job, [String; 3], i128, i128)> = Vec::new();
@@ -287,16 +292,18 @@ impl Truth {
             // What takes a transaction back is the opposite of that one.
             while let Some(undone) = counted
                 .iter()
-                .find_map(|row| row.reverses)
+                .find_map(|(_, row)| row.reverses)
                 .filter(|undone| undone < tx)
                 .and_then(|undone| by_tx.get(&(*instance, undone)))
             {
                 (sign, counted) = (-sign, undone);
             }
             self.jobs.entry(of.job.clone()).or_default().is_counted = true;
-            for row in counted {
+            for (id, row) in counted {
                 let wall = i128::from(row.seconds) * i128::from(MICROS) * sign;
-                let whose = [of.project.clone(), of.user.clone(), of.job.0.clone()];
+                let own = || [of.project.clone(), of.user.clone()];
+                let [project, user] = owners.get(id).cloned().unwrap_or_else(own);
+                let whose = [project, user, of.job.0.clone()];
                 // A reservation counts its idle part, below.
                 let is_idle = idle.contains_key(instance);
                 let core = if is_idle { 0 } else { row.processors * wall };
@@ -325,6 +332,45 @@ impl Truth {
             own.wall += wall;
         }
     }
+}
+
+/// Whose usage is.
+struct Whose<'t> {
+    uses: &'t BTreeMap<i64, Use>,
+    /// Project and user of usage rows.
+    owners: &'t BTreeMap<i64, [String; 2]>,
+}
+
+/// The project and the user that the journal names for a usage row: those of its first entry, or of the settlement in
+/// force that took this back.
+fn owners(journal: &Connection) -> BTreeMap<i64, [String; 2]> {
+    let sql = "SELECT usage, project, user FROM entry WHERE usage IS NOT NULL ORDER BY id DESC";
+    let read = |r: &rusqlite::Row<'_>| Ok((r.get(0)?, [r.get(1)?, r.get(2)?]));
+    let mut found: BTreeMap<i64, [String; 2]> = all(journal, sql, read).into_iter().collect();
+    let sql = "SELECT reverses, id FROM tx WHERE reverses IS NOT NULL";
+    let reversals = all(journal, sql, |r| Ok((r.get(0)?, r.get(1)?)));
+    let reversals: BTreeMap<i64, i64> = reversals.into_iter().collect();
+    let in_force = |mut tx: i64| {
+        let mut is = true;
+        while let Some(by) = reversals.get(&tx) {
+            (tx, is) = (*by, !is);
+        }
+        is
+    };
+    let sql = "SELECT e.tx, o.usage, n.project, n.user FROM entry e JOIN tx t ON t.id = e.tx
+               JOIN correction c ON c.entry = e.id JOIN entry o ON o.id = c.of
+               JOIN entry n ON n.tx = e.tx AND n.kind IN ('charge', 'charge_debt')
+               WHERE t.op = 'settle' ORDER BY e.id";
+    let read = |r: &rusqlite::Row<'_>| {
+        let to: [String; 2] = [r.get(2)?, r.get(3)?];
+        Ok((r.get::<_, i64>(0)?, r.get::<_, Option<i64>>(1)?, to))
+    };
+    for (tx, row, to) in all(journal, sql, read) {
+        if let Some(row) = row.filter(|_| in_force(tx)) {
+            found.insert(row, to);
+        }
+    }
+    found
 }
 
 /// The charge that an entry is of, or gives back.

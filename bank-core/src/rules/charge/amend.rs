@@ -5,13 +5,13 @@ use super::Bill;
 use crate::amount::Amount;
 use crate::command::Charge;
 use crate::decimal::Decimal;
-use crate::effects::{Billing, Entry, EntryKind, RecordEvent, UsageRow};
+use crate::effects::{Billing, Entry, EntryKind, UsageRow};
 use crate::history::{Paid, Placed, rests, standing};
 use crate::ids::{AllocationId, Next, TxId, UsageId};
 use crate::model::Instance;
 use crate::postings::About;
 use crate::refusal::Refusal;
-use crate::rules::correction::move_money;
+use crate::rules::correction::{announce_any, move_money};
 use crate::rules::instance::would_refuse;
 use crate::rules::would::{self, Needed};
 use crate::terms::Whole;
@@ -237,13 +237,7 @@ impl Bill {
         was.facts.project.clone_from(&owner.project);
         was.facts.user.clone_from(&owner.user);
         let row = row(&self.instance, usage, (self.tx, self.at), what);
-        if ctx.directory.policy.records {
-            self.postings.records.push(RecordEvent::Adjusted {
-                instance: Box::new(was),
-                usage: row.clone(),
-                created: ctx.now,
-            });
-        }
+        announce_any(&mut self.postings, &was, &row, ctx);
         self.postings.usages.push(row);
         self.instance.last_usage = Some(usage);
     }

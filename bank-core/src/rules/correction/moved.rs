@@ -2,8 +2,8 @@
 
 use super::{announce, announce_moved};
 use crate::amount::Amount;
-use crate::effects::{Billing, EntryKind, UsageRow};
-use crate::history::{PastTx, is_charge};
+use crate::effects::{Billing, Entry, EntryKind, UsageRow};
+use crate::history::{PastTx, is_charge, standing};
 use crate::ids::{TxId, UsageId};
 use crate::model::Instance;
 use crate::postings::Postings;
@@ -32,8 +32,8 @@ pub(super) fn announce_all(
     }
 }
 
-/// If the charge moved the use to another project or user, names the present ones in the instance. Returns whether it
-/// did.
+/// If the charge moved the use to another project or user, or was the last one to name them, names the present ones in
+/// the instance. Returns whether it did.
 pub(super) fn name_mover(
     instance: &mut Instance,
     root: &PastTx,
@@ -55,15 +55,37 @@ pub(super) fn name_mover(
         let charge = later.find(|(tx, e)| *tx > root.id && bills(e.kind));
         charge.map(|(_, entry)| entry)
     };
-    let Some(named) = named else {
+    if named.is_some() {
+        // The other project's account pays no more of it.
+        instance.account = None;
+        instance.fallback_from = None;
+    }
+    let Some(named) = named.or_else(|| last_charge(instance, root, view, undone)) else {
         return false;
     };
     instance.facts.project.clone_from(&named.project);
     instance.facts.user.clone_from(&named.user);
-    // The other project's account pays no more of it.
-    instance.account = None;
-    instance.fallback_from = None;
     true
+}
+
+/// The last charge in force of a use, if that changes with the one that is undone, which named the use, or done again.
+fn last_charge<'a>(
+    instance: &Instance,
+    root: &'a PastTx,
+    view: &'a View,
+    undone: bool,
+) -> Option<&'a Entry> {
+    let own = root.entries.iter().find(|e| bills(e.kind))?;
+    if rows_of(root.id, view).len() > 1 {
+        return None;
+    }
+    let mut others = standing(&view.history).into_iter();
+    let last = others.rfind(|(tx, e)| *tx != root.id && bills(e.kind));
+    if !undone {
+        return Some(own).filter(|_| last.is_none_or(|(tx, _)| *tx < root.id));
+    }
+    let last = last.filter(|_| own.project == instance.facts.project);
+    last.map(|(_, entry)| entry)
 }
 
 /// Names the project of the settlement's other side in the instance. Returns whether it did.

@@ -85,9 +85,8 @@ impl Ledger for Recording<'_> {
             return Ok(());
         }
         let directory = self.store.reference();
-        let counted = self.store.counted(effects)?;
-        for (event, counted) in effects.records.iter().zip(counted) {
-            let kept = (self.keep)(&directory, event, counted);
+        for (event, counted) in self.store.counted(effects)? {
+            let kept = (self.keep)(&directory, &event, counted);
             let id = self
                 .store
                 .keep_record(kept.created_at, kept.number, &kept.text)?;

@@ -30,6 +30,10 @@ pub(crate) struct Charge {
     pub(crate) usage: Usage,
     /// The transaction that its own takes back.
     pub(crate) reverses: Option<i64>,
+    /// It is of a settlement.
+    pub(crate) settles: bool,
+    /// It is of a refund, or takes one back.
+    pub(crate) is_refund: bool,
 }
 
 impl Charge {
@@ -48,6 +52,8 @@ impl Charge {
             worth: Worth::of(r.get(4)?, r.get(8)?),
             usage,
             reverses: r.get(7)?,
+            settles: r.get(9)?,
+            is_refund: r.get(10)?,
         })
     }
 
@@ -60,7 +66,7 @@ impl Charge {
     pub(crate) fn find(connection: &Connection, id: i64) -> Result<Option<Charge>, Error> {
         let sql =
             "SELECT u.id, u.tx, u.at, u.charged_s, u.amount, u.processors, u.facts, t.reverses,
-                       u.billing = 'shadow'
+                       u.billing = 'shadow', t.op IS 'settle', u.billing = 'refund'
                    FROM usage u LEFT JOIN tx t ON t.id = u.tx WHERE u.id = ?1";
         let mut statement = connection.prepare_cached(sql)?;
         let mut rows = statement.query([id])?;
@@ -80,6 +86,8 @@ impl Charge {
             worth: Worth::of(row.amount.0, row.billing == Billing::Shadow),
             usage,
             reverses: None,
+            settles: false,
+            is_refund: row.billing == Billing::Refund,
         })
     }
 

@@ -1,16 +1,17 @@
 //! Rollup contributions of instances: the usage of their charges, unless a finished use defines it,
 //! and the amounts of each charge by account.
 //!
-//! The use of an instance counts for its current owner: usage that gets its project later moves to
-//! it. Charges always count for the owner in their journal entries, at their own time. If a
-//! finished use states the usage of an instance, all its charges count in the time of that use. An
-//! amended record replaces the previous one (collectors.md 0.1), and the journal contains only the
-//! difference.
+//! Hours and amount of a charge count for the owner in its journal entries, at its own time; usage that is
+//! settled moves to the project of the settlement ([`super::owners`]). If a finished use states the usage of
+//! an instance, that use counts for the current owner of the instance, and all its charges count in the time
+//! of that use. An amended record replaces the previous one (collectors.md 0.1), and the journal contains only
+//! the difference.
 
 use super::super::{Error, codec};
 use super::charge::{Charge, Class};
 use super::factors::Factors;
 use super::finished::{COLUMNS, Finished};
+use super::owners::owners_of;
 use super::pending::Key;
 use super::taken::{Taken, parts_of};
 use bank_core::time::Timestamp;
@@ -200,9 +201,13 @@ pub(crate) fn each_part(
     }
     let key = subject.key(account, &first.class);
     let began = first.charge.window().0;
+    let owners = owners_of(connection, &chain)?;
     for (charge, sign) in standing(&chain) {
         let used = charge.used(factors, &subject.machine, began);
-        visit(&key, &subject, &first, Part::Used(used, sign))?;
+        let other = owners.get(&charge.id).filter(|owner| !owner.is(&subject));
+        let own = other.map(|owner| owner.key(&subject.machine, &first.class));
+        let key = own.as_ref().unwrap_or(&key);
+        visit(key, &subject, &first, Part::Used(used, sign))?;
     }
     if !is_undone(&chain) {
         let job = Part::Job(subject.job(&first.charge));
@@ -291,9 +296,13 @@ pub(crate) fn each_taken(
 }
 
 /// All usage rows of an instance, by their transactions.
-fn chain(connection: &Connection, last: Option<i64>) -> Result<BTreeMap<i64, Vec<Charge>>, Error> {
+pub(super) fn chain(
+    connection: &Connection,
+    last: Option<i64>,
+) -> Result<BTreeMap<i64, Vec<Charge>>, Error> {
     let sql = "SELECT u.id, u.tx, u.at, u.charged_s, u.amount, u.processors, u.facts, t.reverses,
-                   u.billing = 'shadow', u.prev FROM usage u LEFT JOIN tx t ON t.id = u.tx WHERE u.id = ?1";
+                   u.billing = 'shadow', t.op IS 'settle', u.billing = 'refund', u.prev
+               FROM usage u LEFT JOIN tx t ON t.id = u.tx WHERE u.id = ?1";
     let mut statement = connection.prepare_cached(sql)?;
     let mut found: BTreeMap<i64, Vec<Charge>> = BTreeMap::new();
     let mut next = last;
@@ -301,7 +310,7 @@ fn chain(connection: &Connection, last: Option<i64>) -> Result<BTreeMap<i64, Vec
         let mut rows = statement.query([id])?;
         let row = rows.next()?.ok_or_else(|| codec::broken("usage", id))?;
         let charge = Charge::read(row)?;
-        next = row.get::<_, Option<i64>>(9)?.filter(|prev| *prev < id);
+        next = row.get::<_, Option<i64>>(11)?.filter(|prev| *prev < id);
         found.entry(charge.tx).or_default().push(charge);
     }
     Ok(found)
@@ -323,7 +332,7 @@ fn is_undone(chain: &BTreeMap<i64, Vec<Charge>>) -> bool {
 
 /// The rows whose use counts, with their signs. Rows of a reversal have the opposite sign of the
 /// reversed transaction's rows, at the same owner and time.
-fn standing(chain: &BTreeMap<i64, Vec<Charge>>) -> Vec<(&Charge, Sign)> {
+pub(super) fn standing(chain: &BTreeMap<i64, Vec<Charge>>) -> Vec<(&Charge, Sign)> {
     let mut found = Vec::new();
     for rows in chain.values() {
         let (mut of, mut sign) = (rows, Sign::Plus);

@@ -6,9 +6,10 @@ use super::charged::{self, Subject};
 use super::pending::{Key, Pending};
 use super::taken::{self, Taken};
 use super::{Added, Rollups, Touched, ready};
-use bank_core::effects::{Effects, UsageRow};
+use bank_core::effects::{Effects, Entry, UsageRow};
 use bank_core_figures::rollup::{Sign, Sums};
 use rusqlite::Connection;
+use std::collections::BTreeMap;
 
 /// Counts a command that only adds to an instance's usage, without reading the instance again.
 pub(super) fn written(
@@ -69,10 +70,24 @@ pub(super) fn written(
     for charge in &billed {
         let used = charge.used(factors, key.machine, began);
         more.add(used.totals(), Sign::Plus);
-        pending.spread(connection, &key, &used, Sign::Plus)?;
+        let mut entries = effects.transactions.iter().flat_map(|tx| &tx.entries);
+        let entry = entries.find(|e| e.usage.is_some_and(|usage| usage.0 == charge.id));
+        let is_other = |e: &&Entry| e.project != key.project || e.user != key.user;
+        let own = entry.filter(is_other).map(|entry| Key {
+            project: &entry.project,
+            account: entry.account.map_or(0, |account| account.0),
+            user: &entry.user,
+            ..key.clone()
+        });
+        pending.spread(connection, own.as_ref().unwrap_or(&key), &used, Sign::Plus)?;
     }
     let after = grown.is_none().then_some(more);
-    added.insert(id, Added { more, after });
+    let added_now = Added {
+        more,
+        after,
+        by_owner: BTreeMap::new(),
+    };
+    added.insert(id, added_now);
     let is_closed = !instance.is_open();
     let submit = instance.facts.submit;
     let job = charged::job(first, submit, instance.used_until, is_closed);

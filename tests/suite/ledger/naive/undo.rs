@@ -144,6 +144,9 @@ impl Naive {
         match self.journal[root].op {
             "charge" | "adjust" => {
                 let back = self.move_again(n, root, is_undone);
+                if back.is_none() {
+                    self.name_last(n, root, is_undone);
+                }
                 self.uncount(n, root, is_undone, back)?;
             }
             "settle" => {
@@ -251,6 +254,30 @@ impl Naive {
         instance.facts.project = if is_undone { before } else { after };
         (instance.account, instance.fallback_from) = (None, None);
         Some(sign * (real + shadow))
+    }
+
+    /// The use is for the project of the last charge in force: one that named it and is taken back does so no more, and
+    /// one that is done again does so unless a later one stands.
+    fn name_last(&mut self, n: usize, root: usize, is_undone: bool) {
+        let mut own = self.journal[root].entries.iter();
+        let Some(own) = own.find(|e| is_charge(e.kind)).map(|e| e.project.clone()) else {
+            return;
+        };
+        let mut others = self.rows(n);
+        others.retain(|(tx, at)| {
+            let is_other = *tx != root && is_charge(self.journal[*tx].entries[*at].kind);
+            is_other && self.is_effective((*tx, *at))
+        });
+        let last = others.last();
+        let project = match last {
+            _ if is_undone && own != self.instances[n].facts.project => None,
+            Some((tx, at)) if is_undone => Some(self.journal[*tx].entries[*at].project.clone()),
+            Some((tx, _)) if *tx > root => None,
+            _ => Some(own).filter(|_| !is_undone),
+        };
+        if let Some(project) = project {
+            self.instances[n].facts.project = project;
+        }
     }
 
     /// The instance counts what it did without the charge; its windows can be billed again. Done

@@ -1,0 +1,2 @@
+-- Rollups are counted again when this migration has run. Hours of a charge count for the project and the user in its
+-- journal entries, as its amount does. They counted for the last ones that a document of the job named.

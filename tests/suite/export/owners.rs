@@ -1,0 +1,221 @@
+//! Jobs that change their project while they run or afterwards: for each project, hours and charges are the same by
+//! `bank usage`, by the sums of exports, and by the journal.
+
+use serde_json::Value;
+
+use super::sums::{agree, last, thousandths};
+use super::{bank, export, path, uses};
+use crate::harness::{Bank, Setup, T0};
+
+/// A document about a job with a number of processors.
+fn document(job: &str, (project, user): (&str, &str), processors: u32, seconds: u32) -> Vec<u8> {
+    format!(
+        "<Job><ObjectID>{job}</ObjectID><User>{user}</User><Account>{project}</Account>\
+         <Processors>{processors}</Processors><ChargeDuration>{seconds}</ChargeDuration></Job>"
+    )
+    .into_bytes()
+}
+
+/// The same of one processor, accepted.
+fn accepted(bank: &Bank, event: &str, job: &str, owner: (&str, &str), seconds: u32) {
+    bank.script(event, &document(job, owner, 1, seconds))
+        .expect(0, "");
+}
+
+/// A bank whose projects `chemistry` and `physics` have money.
+fn funded() -> Bank {
+    let bank = bank();
+    bank.bank_ok(&["deposit", "physics", "100000"]);
+    bank
+}
+
+/// Project, core-seconds and charge of `bank usage`, after a comparison with exports and with the journal.
+fn agreed(bank: &Bank) -> Vec<String> {
+    agree(bank);
+    let words = ["usage", "--from", "-infinity", "--to", "infinity"];
+    let text = bank.bank_ok(&[&words[..], &["--by", "project", "--json"]].concat());
+    let table: Value = serde_json::from_str(&text).unwrap();
+    let rows = table["rows"].as_array().unwrap().iter();
+    let rows: Vec<(String, i128, i128)> = rows
+        .map(|row| {
+            let figure = |name: &str| thousandths(&row[name]) / 1_000;
+            let project = row["keys"]["project"].as_str().unwrap().to_owned();
+            (project, figure("core_seconds"), figure("charged"))
+        })
+        .filter(|(_, hours, charged)| (*hours, *charged) != (0, 0))
+        .collect();
+    let sql = "SELECT project, -sum(delta_amount) FROM entry
+               WHERE usage IS NOT NULL AND kind <> 'expire'
+               GROUP BY project HAVING sum(delta_amount) <> 0 ORDER BY project";
+    let money = rows.iter().filter(|(_, _, charged)| *charged != 0);
+    let money: Vec<Vec<String>> = money
+        .map(|(project, _, charged)| vec![project.clone(), charged.to_string()])
+        .collect();
+    assert_eq!(money, bank.query(sql));
+    let rows = rows.iter();
+    rows.map(|(project, hours, charged)| format!("{project} {hours} {charged}"))
+        .collect()
+}
+
+/// The lines of an export by kind, project and core-seconds.
+fn lines(bank: &Bank) -> Vec<String> {
+    let all = uses(&export(bank, &["jsonl"]));
+    let text = |line: &Value, name: &str| line[name].as_str().unwrap_or("-").to_owned();
+    all.iter()
+        .map(|line| {
+            let [kind, project, hours] =
+                ["kind", "project", "processor_s"].map(|name| text(line, name));
+            format!("{kind} {project} {hours}")
+        })
+        .collect()
+}
+
+#[test]
+fn each_project_has_its_part_of_a_job() {
+    let mut bank = funded();
+    accepted(&bank, "charge", "a", ("chemistry", "amy"), 100);
+    accepted(&bank, "end", "a", ("physics", "bob"), 50);
+    assert_eq!(agreed(&bank), ["chemistry 100 100", "physics 50 50"]);
+    assert_eq!(lines(&bank), ["Job physics 50", "Adjustment chemistry 100"]);
+    // Each by itself is undone and done again.
+    let charges = bank.query("SELECT id FROM tx WHERE op = 'charge' ORDER BY id");
+    for (charge, left) in [
+        (&charges[0][0], "physics 50 50"),
+        (&charges[1][0], "chemistry 100 100"),
+    ] {
+        bank.bank_ok(&["undo", charge]);
+        assert_eq!(agreed(&bank), [left]);
+        bank.bank_ok(&["undo", &last(&bank, "undo")]);
+        assert_eq!(agreed(&bank), ["chemistry 100 100", "physics 50 50"]);
+    }
+    bank.bank_ok(&["refund", "a"]);
+    agreed(&bank);
+    bank.verify();
+}
+
+/// The whole of a use whose only charge was for another project than its last document names is that project's.
+#[test]
+fn a_charge_that_was_undone_before_the_end_has_no_part() {
+    let mut bank = funded();
+    accepted(&bank, "charge", "a", ("chemistry", "amy"), 100);
+    accepted(&bank, "charge", "a", ("physics", "bob"), 50);
+    bank.bank_ok(&["undo", &last(&bank, "charge")]);
+    let owner = "SELECT project, user FROM instance WHERE object_id = 'a'";
+    assert_eq!(bank.query(owner), [["chemistry", "amy"]]);
+    accepted(&bank, "charge", "a", ("physics", "bob"), 0);
+    bank.script("delete", &document("a", ("physics", "bob"), 1, 0))
+        .expect(0, "");
+    assert_eq!(agreed(&bank), ["chemistry 100 100"]);
+    bank.verify();
+}
+
+#[test]
+fn a_late_charge_of_another_project_moves_no_hours() {
+    let mut bank = funded();
+    accepted(&bank, "end", "b", ("chemistry", "amy"), 100);
+    accepted(&bank, "charge", "b", ("physics", "bob"), 50);
+    assert_eq!(agreed(&bank), ["chemistry 100 100", "physics 50 50"]);
+    let owner = "SELECT project, user FROM instance WHERE object_id = 'b'";
+    assert_eq!(bank.query(owner), [["physics", "bob"]]);
+    bank.bank_ok(&["undo", &last(&bank, "charge")]);
+    assert_eq!(agreed(&bank), ["chemistry 100 100"]);
+    assert_eq!(bank.query(owner), [["chemistry", "amy"]]);
+    let jobs = bank.bank_ok(&["usage", "--from", "-infinity", "--to", "infinity", "--csv"]);
+    assert!(!jobs.contains("physics"), "{jobs}");
+    bank.bank_ok(&["undo", &last(&bank, "undo")]);
+    assert_eq!(agreed(&bank), ["chemistry 100 100", "physics 50 50"]);
+    assert_eq!(bank.query(owner), [["physics", "bob"]]);
+    bank.verify();
+}
+
+/// A settlement moves what is unbilled; what the scheduler reports afterwards for the unknown project waits again.
+#[test]
+fn a_settlement_moves_what_was_unbilled() {
+    let mut bank = funded();
+    accepted(&bank, "charge", "c", ("ghost", "amy"), 100);
+    bank.bank_ok(&["settle", "c", "-A", "physics"]);
+    accepted(&bank, "end", "c", ("ghost", "amy"), 50);
+    assert_eq!(agreed(&bank), ["ghost 50 50", "physics 100 100"]);
+    bank.bank_ok(&["settle", "c", "-A", "chemistry"]);
+    assert_eq!(agreed(&bank), ["chemistry 50 50", "physics 100 100"]);
+    let settled = last(&bank, "settle");
+    bank.bank_ok(&["undo", &settled]);
+    assert_eq!(agreed(&bank), ["ghost 50 50", "physics 100 100"]);
+    bank.bank_ok(&["undo", &last(&bank, "undo")]);
+    assert_eq!(agreed(&bank), ["chemistry 50 50", "physics 100 100"]);
+    bank.verify();
+}
+
+/// Whoever pays, exports name the project of the job. Lines of FILE name the account that paid.
+#[test]
+fn a_fallback_account_pays_for_the_project_of_the_job() {
+    let mut bank = Setup::new()
+        .chemistry(0)
+        .env("BANKD_FILE_PATH", "file.txt")
+        .env("BANKD_FALLBACK_MODE", "bank")
+        .start();
+    bank.bank_ok(&["account", "set", "chemistry", "--fallback", "freecycle"]);
+    let job = |event: &str, more: &str| {
+        let text = format!(
+            "<Job><ObjectID>f</ObjectID><User>amy</User><Account>chemistry</Account>\
+             <Processors>2</Processors><WallDuration>600</WallDuration>{more}</Job>"
+        );
+        let ran = bank.script(event, text.as_bytes());
+        assert_eq!(ran.exit, 0, "{ran:?}");
+    };
+    job("reserve", "");
+    bank.set_clock(T0 + 100);
+    job("end", "<ChargeDuration>100</ChargeDuration>");
+    assert_eq!(agreed(&bank), ["chemistry 200 200"]);
+    assert_eq!(lines(&bank), ["Job chemistry 200"]);
+    let account = |format: &str| {
+        let text = export(&bank, &[format]);
+        ["chemistry", "freecycle"].map(|name| text.contains(name))
+    };
+    for format in ["xdmod", "csv", "ur1", "ur2"] {
+        assert_eq!(account(format), [true, false], "{format}");
+    }
+    assert_eq!(account("file"), [false, true]);
+    bank.verify();
+}
+
+/// Use of which the charge was undone waits for no project: an assignment leaves it, and gives the reason.
+#[test]
+fn an_undone_use_is_not_assigned() {
+    for mode in ["strict", "track"] {
+        let mut bank = funded();
+        bank.bank_ok(&["machine", "add", "green", "--mode", mode]);
+        bank.set_clock(T0 + 86_400);
+        let row = |id: u32| {
+            format!(
+                r#"{{"source":"s","id":"u{id}","machine":"green","project":"ghost","user":"amy","start":"2025-12-01T01:00:00Z","end":"2025-12-01T01:01:00Z","processors":4}}"#
+            )
+        };
+        let (file, name) = path(&bank, "in.jsonl");
+        std::fs::write(file, format!("{}\n{}\n", row(1), row(2))).unwrap();
+        bank.bank_ok(&["import", "jsonl", &name]);
+        let sql = "SELECT u.tx FROM usage u JOIN instance i ON i.id = u.instance
+                   WHERE i.object_id = 'u1'";
+        let charge = bank.query(sql)[0][0].clone();
+        bank.bank_ok(&["undo", &charge]);
+        let assign = ["unmapped", "assign", "account=ghost", "physics", "--yes"];
+        let said = bank.bank_ok(&assign);
+        assert!(
+            said.contains("undone") || said.contains("reversed"),
+            "{mode}: {said}"
+        );
+        agree(&bank);
+        let all = lines(&bank);
+        let hours = |project: &str| {
+            let own = format!(" {project} 240");
+            all.iter().filter(|line| line.ends_with(&own)).count()
+        };
+        assert!(
+            hours("ghost") >= 1 && hours("physics") == 1,
+            "{mode}: {all:?}"
+        );
+        let moved = "SELECT count(*) FROM usage_identity WHERE project = 'physics'";
+        assert_eq!(bank.query(moved), [["1"]], "{mode}");
+        bank.verify();
+    }
+}
