@@ -49,6 +49,12 @@ pub struct Terms {
 }
 
 impl Terms {
+    /// Whether Gold's gateway delivers it. Its clients send each charge once, whatever the answer, and have no other
+    /// message for a late one (gold-wire.md 5).
+    pub(crate) fn is_golds(&self) -> bool {
+        self.source.as_deref() == Some("gold")
+    }
+
     /// The explanation of a given amount; none if the rates decide the amount.
     pub(crate) fn given(&self) -> Option<String> {
         self.amount.map(|_| self.itemisation.clone())
@@ -263,6 +269,13 @@ pub fn is_of_total(reason: &str) -> bool {
     // The explanation of a given amount is outside input.
     let own = reason.split(GIVEN).next().unwrap_or_default();
     own.split(' ').any(|word| word == TOTAL)
+}
+
+/// Whether a charge billed all of its use, less what was billed before: a total, or a finished use.
+pub(crate) fn is_of_whole(reason: &str) -> bool {
+    let own = reason.split(GIVEN).next().unwrap_or_default();
+    let is_whole = |w: &str| w == TOTAL || w == "assigned" || w.starts_with("counted=");
+    own.split(' ').any(is_whole)
 }
 
 /// The reason of a correction of a reservation's charge: time of one of its jobs changed.

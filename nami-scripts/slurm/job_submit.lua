@@ -22,6 +22,9 @@ local BILLING = {}
 -- ESLURM_ACCOUNTING_POLICY: "Job violates accounting/QOS policy".
 local REFUSED = 2050
 
+-- JOB_PENDING: Slurm changes the account of such a job only.
+local PENDING = 0
+
 -- Values of Slurm for "not set" and "infinite": of 16, 32 and 64 bits.
 local function is_set(value)
    return value ~= nil and value ~= "" and value ~= 65534 and value ~= 65535 and value ~= 4294967294
@@ -70,6 +73,16 @@ local function gpus_of(text)
    return sum
 end
 
+-- The id that the prolog uses, as `squeue` prints it.
+local function id_of(record)
+   if is_set(record.array_task_id) and is_set(record.array_job_id) and record.array_job_id ~= 0 then
+      return string.format("%.0f_%.0f", record.array_job_id, record.array_task_id)
+   elseif is_set(record.het_job_id) and record.het_job_id ~= 0 then
+      return string.format("%.0f+%.0f", record.het_job_id, record.het_job_offset or 0)
+   end
+   return record.job_id
+end
+
 -- The part of the billing weights that is known at submission.
 local function billing(partition, cpus, memory, gpus)
    local weights = partition and BILLING[partition]
@@ -101,13 +114,18 @@ local function ask(changed, record, part_list)
    add("minutes", either(changed, record, "time_limit"))
    add("cpus", cpus)
    add("nodes", nodes)
+   -- A change of one form of the memory replaces the other.
+   local own = changed
+   if record ~= nil and not is_set(changed.min_mem_per_cpu) and not is_set(changed.min_mem_per_node) then
+      own = record
+   end
    local memory
-   if is_set(changed.min_mem_per_cpu) then
-      add("mem_per_cpu", changed.min_mem_per_cpu)
-      memory = changed.min_mem_per_cpu * (is_set(cpus) and cpus or 1)
-   elseif is_set(changed.min_mem_per_node) then
-      add("mem_per_node", changed.min_mem_per_node)
-      memory = changed.min_mem_per_node * (is_set(nodes) and nodes or 1)
+   if is_set(own.min_mem_per_cpu) then
+      add("mem_per_cpu", own.min_mem_per_cpu)
+      memory = own.min_mem_per_cpu * (is_set(cpus) and cpus or 1)
+   elseif is_set(own.min_mem_per_node) then
+      add("mem_per_node", own.min_mem_per_node)
+      memory = own.min_mem_per_node * (is_set(nodes) and nodes or 1)
    end
    local per_node = either(changed, record, "tres_per_node")
    local per_job = either(changed, record, "tres_per_job")
@@ -123,7 +141,7 @@ local function ask(changed, record, part_list)
    local gpus = gpus_of(per_job) or times(gpus_of(per_node), nodes) or times(gpus_of(per_task), tasks)
    add("billing", billing(partition, cpus, memory, gpus))
    if record ~= nil then
-      add("job", record.job_id)
+      add("job", id_of(record))
    end
    local pipe = io.popen(command .. " 2>/dev/null", "r")
    local line = pipe and pipe:read("*l")
@@ -132,6 +150,15 @@ local function ask(changed, record, part_list)
    end
    local verdict, rest = string.match(line or "", "^(%a+) ?(.*)$")
    return verdict or "down", rest or "no answer of " .. PROGRAM
+end
+
+-- A text for the user. In a change Slurm has none: the text is in the log of slurmctld.
+local function explain(record, ...)
+   if record == nil then
+      slurm.log_user(...)
+   else
+      slurm.log_info(...)
+   end
 end
 
 local function decide(changed, record, part_list)
@@ -143,18 +170,22 @@ local function decide(changed, record, part_list)
       return slurm.SUCCESS
    elseif verdict == "fallback" then
       local account, why = string.match(rest, "^(%S+) ?(.*)$")
-      slurm.log_user("bank: %s; the job uses the account %s", why, account)
+      if record ~= nil and record.job_state ~= PENDING then
+         explain(record, "bank: %s", why)
+         return REFUSED
+      end
+      explain(record, "bank: %s; the job uses the account %s", why, account)
       changed.account = account
       return slurm.SUCCESS
    elseif verdict == "refuse" then
-      slurm.log_user("bank: %s", rest)
+      explain(record, "bank: %s", rest)
       return REFUSED
    end
    slurm.log_info("bank: %s", rest)
    if FAIL_OPEN then
       return slurm.SUCCESS
    end
-   slurm.log_user("bank: the allocation bank does not answer; submit the job again later")
+   explain(record, "bank: the allocation bank does not answer; submit the job again later")
    return REFUSED
 end
 
@@ -165,7 +196,7 @@ end
 -- Only changes that can raise the price are asked about.
 function slurm_job_modify(job_desc, job_rec, part_list, modify_uid)
    for _, name in ipairs({ "time_limit", "account", "partition", "qos", "min_cpus", "min_nodes", "num_tasks",
-                           "tres_per_node", "tres_per_job", "tres_per_task" }) do
+                           "tres_per_node", "tres_per_job", "tres_per_task", "min_mem_per_cpu", "min_mem_per_node" }) do
       if is_set(job_desc[name]) and job_desc[name] ~= job_rec[name] then
          return decide(job_desc, job_rec, part_list)
       end

@@ -83,17 +83,18 @@ pub(crate) fn send(
     send_input(event, input, settings, mistake, deadline)
 }
 
-/// Asks for a price once. Waiting documents are not sent first: a quote changes nothing.
-pub(crate) fn quote(settings: &Settings, body: &[u8], deadline: Deadline) -> Outcome {
+/// Asks once what an event would do. Waiting documents are not sent first: the question changes nothing.
+pub(crate) fn ask(settings: &Settings, event: Event, body: &[u8], deadline: Deadline) -> Outcome {
     let client = match Client::new(settings) {
         Ok(client) => client,
         Err(outcome) => return outcome,
     };
+    let query = [query_of(settings, event).as_str(), "dry_run=true"].join("&");
     let document = Document {
-        event: Event::Quote,
+        event,
         key: &new_key(),
         event_time: None,
-        query: &query_of(settings, Event::Quote),
+        query: query.trim_start_matches('&'),
         body,
     };
     client.send(&document, deadline)

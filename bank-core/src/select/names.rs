@@ -68,9 +68,12 @@ impl<'a> Names<'a> {
     }
 
     /// Whether it is an administrative reservation of Moab: its owner is `root`, who is no user of the bank,
-    /// and it names the account that pays (nami.md 3.2). Any member's account may pay.
-    fn is_administrative(&self) -> bool {
-        self.for_reservation && self.user == Some("root") && self.project.is_some()
+    /// and the account that pays is named (nami.md 3.2), or is that of reservations without an account (4.1). Any
+    /// member's account may pay.
+    fn is_administrative(&self, directory: &Directory, of_reservations: Option<&str>) -> bool {
+        let is_default = || of_reservations.is_some() && directory.user_named("root").is_none();
+        let is_of_root = self.for_reservation && self.user == Some("root");
+        is_of_root && (self.project.is_some() || is_default())
     }
 
     /// With the project, and the name that it was looked for by. A project of a partner has only that name.
@@ -78,16 +81,16 @@ impl<'a> Names<'a> {
     where
         'd: 'a,
     {
-        let is_administrative = self.is_administrative();
-        let user = self.user.filter(|_| !is_administrative);
-        let user = user.and_then(|name| directory.user_named(name));
         let machine = directory.machine_named(self.machine);
-        let by_default = user
-            .and_then(|u| u.default_project)
-            .and_then(|id| directory.project(id));
         let of_reservations = machine
             .filter(|_| self.for_reservation)
             .and_then(|m| m.reservation_account.as_deref());
+        let is_administrative = self.is_administrative(directory, of_reservations);
+        let user = self.user.filter(|_| !is_administrative);
+        let user = user.and_then(|name| directory.user_named(name));
+        let by_default = user
+            .and_then(|u| u.default_project)
+            .and_then(|id| directory.project(id));
         let name = match (self.project, by_default) {
             (None, Some(_)) => None,
             (given, _) => given.or(of_reservations),

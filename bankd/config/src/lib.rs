@@ -28,6 +28,7 @@ mod loopback;
 mod notices;
 mod overlay;
 mod partners;
+mod place;
 mod report;
 mod sample;
 mod schedule;
@@ -65,10 +66,11 @@ pub use listed::{Origin, Setting, is_live};
 pub use loopback::is_loopback;
 pub use notices::Notices;
 pub use partners::PartnerLinks;
+pub use place::located;
 pub use report::{MachinePower, Report};
 pub use sample::SAMPLE;
 pub use schedule::{
-    EachWord, FormWord, KINDS, Kind, PeriodWord, SCHEDULES_MAX, ScheduledReport, located, of_number,
+    EachWord, FormWord, KINDS, Kind, PeriodWord, SCHEDULES_MAX, ScheduledReport, of_number,
 };
 pub use sink::{SINKS_MAX, Sink};
 pub use sources::Sources;
@@ -359,10 +361,10 @@ impl Config {
         environment: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, String> {
         let from_file: Self = toml::from_str(text).map_err(|e| overlay::located(name, text, &e))?;
-        let config = overlay::apply(from_file, environment)?;
+        let config = overlay::apply(from_file, &environment)?;
         let checked = config.check();
-        checked.map_err(|error| located(name, text, error))?;
-        Ok(config)
+        let placed = |error| place::located_or_variable((name, text), environment, error);
+        checked.map_err(placed).map(|()| config)
     }
 
     /// Every effective value, as a file that could be read again.

@@ -3,6 +3,7 @@
 use toml::{Table, Value};
 
 use super::Config;
+use super::place::variable_of;
 
 /// Applies `BANKD_SECTION_KEY` over the values of the file. List items are separated by commas.
 pub(super) fn apply(
@@ -17,7 +18,7 @@ pub(super) fn apply(
             continue;
         };
         for (key, value) in settings.iter_mut() {
-            let name = format!("BANKD_{section}_{key}").to_ascii_uppercase();
+            let name = variable_of(&format!("{section}.{key}"));
             if let Some(text) = environment(&name) {
                 // A list of the file may be empty, and then has no kind.
                 let default = defaults.get(section).and_then(|own| own.get(key));
@@ -61,7 +62,7 @@ pub(super) fn no_strangers(names: impl Iterator<Item = String>) -> Result<(), St
     let is_setting = |name: &String| {
         table.iter().any(|(section, settings)| {
             let keys = settings.as_table().into_iter().flat_map(Table::keys);
-            let mut names = keys.map(|key| format!("BANKD_{section}_{key}").to_ascii_uppercase());
+            let mut names = keys.map(|key| variable_of(&format!("{section}.{key}")));
             names.any(|known| known == *name)
         })
     };

@@ -383,7 +383,7 @@ impl Config {
     }
 }
 
-/// An error of a definition, in the form that [`located`] finds.
+/// An error of a definition, in the form that [`crate::located`] finds.
 pub fn of_number(number: usize, name: &str, why: &str) -> String {
     let name = if name.is_empty() {
         ""
@@ -391,21 +391,6 @@ pub fn of_number(number: usize, name: &str, why: &str) -> String {
         &format!(" ({name})")
     };
     format!("scheduled_report {number}{name}: {why}")
-}
-
-/// The same with the line of the file, where it is about a definition.
-pub fn located(file: &str, text: &str, error: String) -> String {
-    let number = error
-        .strip_prefix("scheduled_report ")
-        .and_then(|rest| rest.split([' ', ':']).next()?.parse::<usize>().ok());
-    let mut heads = (1_usize..).zip(text.lines()).filter(|(_, line)| {
-        line.split('#').next().unwrap_or_default().trim() == "[[scheduled_report]]"
-    });
-    let line = number.and_then(|number| heads.nth(number.saturating_sub(1)));
-    match line {
-        Some((line, _)) => format!("{file} line {line}: {error}"),
-        None => error,
-    }
 }
 
 #[cfg(test)]

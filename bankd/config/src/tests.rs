@@ -107,22 +107,27 @@ fn errors_say_where() {
         (
             "[http]\ntimeout_s = 0\n",
             None,
-            "http.timeout_s: 0 is not in 1 to 300",
+            "bankd.toml line 2: http.timeout_s: 0 is not in 1 to 300",
         ),
         (
             "[http]\nlisten = \"here\"\n",
             None,
-            "http.listen: \"here\" is not ADDRESS:PORT",
+            "bankd.toml line 2: http.listen: \"here\" is not ADDRESS:PORT",
         ),
         (
             "[http]\nlisten = \"\"\nsocket = false\n",
             None,
-            "http.listen: empty",
+            "bankd.toml line 2: http.listen: empty",
+        ),
+        (
+            "http.timeout_s = 0\n",
+            None,
+            "bankd.toml line 1: http.timeout_s: 0 is not in 1 to 300",
         ),
         (
             "[file]\npath = \"a\"\n[ggf]\npath = \"a\"\n",
             None,
-            "ggf.path: the same file",
+            "bankd.toml line 4: ggf.path: the same file",
         ),
         (
             "[file]\npath = \"./bank.db\"\n",
@@ -137,22 +142,22 @@ fn errors_say_where() {
         (
             "[file]\nblank_user = \"\"\n",
             None,
-            "file.blank_user: 1 to 64 bytes",
+            "bankd.toml line 2: file.blank_user: 1 to 64 bytes",
         ),
         (
             "[gold]\nlisten = \"gold\"\n",
             None,
-            "gold.listen: \"gold\" is not ADDRESS:PORT",
+            "bankd.toml line 2: gold.listen: \"gold\" is not ADDRESS:PORT",
         ),
         (
             "[gold]\nmax_connections_each = 0\n",
             None,
-            "gold.max_connections_each: 0 is not in 1 to 1024",
+            "bankd.toml line 2: gold.max_connections_each: 0 is not in 1 to 1024",
         ),
         (
             "[gold]\nreservation_idle = 59\n",
             None,
-            "gold.reservation_idle: 59 is not in 60 to 31536000",
+            "bankd.toml line 2: gold.reservation_idle: 59 is not in 60 to 31536000",
         ),
         (
             "[gold.peer.a]\n",
@@ -162,7 +167,7 @@ fn errors_say_where() {
         (
             "[gold.peer.a]\naddresses = []\n",
             None,
-            "gold.peer.a.addresses: at least one",
+            "bankd.toml line 2: gold.peer.a.addresses: at least one",
         ),
         (
             "[gold.peer.a]\naddresses = [\"10.0.0.0/40\"]\n",
@@ -182,7 +187,7 @@ fn errors_say_where() {
         (
             "[gold.peer.a]\naddresses = [\"::1\"]\n[gold.peer.b]\naddresses = [\"::1\"]\nkey = \"a\"\n",
             None,
-            "gold.peer.b.key: the key of peer a too",
+            "bankd.toml line 5: gold.peer.b.key: the key of peer a too",
         ),
         (
             "",
@@ -202,7 +207,7 @@ fn errors_say_where() {
         (
             "",
             Some(("BANKD_AUTH_WINDOW_S", "9")),
-            "auth.window_s: 9 is not in 10 to 3600",
+            "BANKD_AUTH_WINDOW_S: auth.window_s: 9 is not in 10 to 3600",
         ),
     ] {
         let environment: Vec<_> = environment.into_iter().collect();

@@ -1,7 +1,7 @@
 //! One structured line for each command (`ux.md` 7), and one at a lower level for each read.
 //!
-//! A handler that ran a command puts the result into its response's extensions: a bare [`Summary`], or
-//! [`Stories`] for several commands or with their objects. `Denied` records the refusal of an authenticated
+//! A handler that ran a command puts the result into its response's extensions: a [`Story`], or [`Stories`] for several
+//! commands. `Denied` records the refusal of an authenticated
 //! caller. A line never contains bodies, secrets, signatures, nonces, or idempotency keys.
 
 use axum::extract::MatchedPath;
@@ -11,6 +11,7 @@ use axum::http::response;
 use bank_api::error::Problem;
 use bank_api::nami;
 use bank_api::sign::Failure;
+use bank_core::command::{Command, Object};
 use bankd_ledger::access::Roles;
 use bankd_ledger::clock::Stopwatch;
 use bankd_ledger::writer::Summary;
@@ -39,14 +40,37 @@ pub struct Story {
 }
 
 impl Story {
-    /// A command that is about no job.
-    pub fn of(summary: Summary) -> Self {
-        Self {
+    /// The story of a command, once it has a summary: the first name of each kind in the command. An account without a
+    /// project of its name counts as a project.
+    pub fn about(command: &Command) -> impl FnOnce(Summary) -> Self + use<> {
+        let [mut project, mut user, mut job, mut machine] = [const { String::new() }; 4];
+        let set = |text: &mut String, name: &str| {
+            if text.is_empty() {
+                name.clone_into(text);
+            }
+        };
+        for object in command.objects() {
+            match object {
+                Object::Project(name) => set(&mut project, name),
+                Object::Account(name) => set(&mut project, &name),
+                Object::Row(name, _) => set(&mut project, name),
+                Object::User(name) => set(&mut user, name),
+                Object::Machine(name) => set(&mut machine, name),
+                Object::Job(id) => set(&mut job, id),
+                Object::Payer(whose) => {
+                    set(&mut project, whose.project.as_deref().unwrap_or_default());
+                    set(&mut user, whose.user.as_deref().unwrap_or_default());
+                    set(&mut machine, &whose.machine);
+                }
+                Object::Bank | Object::Allocation(_) | Object::Lien(_) | Object::Inside(_) => {}
+            }
+        }
+        move |summary| Self {
             summary,
-            project: String::new(),
-            user: String::new(),
-            job: String::new(),
-            machine: String::new(),
+            project,
+            user,
+            job,
+            machine,
         }
     }
 }
@@ -214,8 +238,8 @@ impl Line {
                 .0
                 .iter()
                 .for_each(|story| self.command(services, story, status));
-        } else if let Some(summary) = response.extensions.get::<Summary>() {
-            self.command(services, &Story::of(*summary), status);
+        } else if let Some(story) = response.extensions.get::<Story>() {
+            self.command(services, story, status);
         } else {
             self.request(status);
         }

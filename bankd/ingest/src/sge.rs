@@ -15,6 +15,20 @@ use super::{Reader, Sink};
 
 /// Fields that every dialect has.
 const FIELDS: usize = 43;
+/// Kinds of lines in the reporting file besides `acct`.
+const REPORTED: [&str; 11] = [
+    "new_job",
+    "job_log",
+    "queue",
+    "queue_consumable",
+    "host",
+    "host_consumable",
+    "sharelog",
+    "new_ar",
+    "ar_attr",
+    "ar_log",
+    "ar_acct",
+];
 
 /// Which of the two ways to write a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +77,11 @@ impl Reader for Sge {
 impl Sge {
     fn found(&mut self, line: &Line<'_>) -> Found {
         let text = line.text();
+        if self.dialect == Dialect::Colons
+            && let Some(kind) = reported(&text)
+        {
+            return Found::Skipped(format!("event_{kind}").into());
+        }
         let usage = match self.dialect {
             Dialect::Colons => Usage::of_fields(&text),
             Dialect::Json => Usage::of_json(&text),
@@ -89,6 +108,15 @@ impl Sge {
         }
         Ok(Ok(job))
     }
+}
+
+/// The kind of a line of the reporting file that is about no finished job (reporting(5)). An accounting line has more
+/// fields, and its queue and host can have such names.
+fn reported(text: &str) -> Option<&str> {
+    let mut fields = text.split(':');
+    let (time, kind) = (fields.next()?, fields.next()?);
+    let is_event = digits(time.as_bytes()).is_some() && REPORTED.contains(&kind);
+    (is_event && fields.count() < FIELDS.saturating_sub(2)).then_some(kind)
 }
 
 /// Job values of both dialects.
@@ -467,6 +495,22 @@ mod tests {
             &format!("1700000161:acct:{}", line(&[])),
         );
         assert!(matches!(found, Found::Jobs(_)), "{found:?}");
+        for (text, expected) in [
+            (
+                "1767571100:new_job:1767571100:9:-1:NONE:job:amy",
+                "event_new_job",
+            ),
+            ("1767571200:queue:all.q:node1:1767571200:", "event_queue"),
+            ("all.q:new_job:1767571100:9", "malformed"),
+            ("1767571200:acct:all.q:node1", "malformed"),
+        ] {
+            let found = read(&Options::default(), text);
+            let label = match &found {
+                Found::Skipped(label) => label.to_string(),
+                _ => "malformed".to_owned(),
+            };
+            assert_eq!(label, expected, "{text}: {found:?}");
+        }
         let job = job(&[(2, "acct")]);
         assert_eq!(job.hosts.as_deref(), Some("acct"));
     }

@@ -1,16 +1,18 @@
 //! `bank-slurm-submit`: the bank's answer about a job that is being submitted, for `job_submit.lua`.
 //!
-//! Its arguments are `key=value`. It prints one line: `ok PRICE`, `fallback ACCOUNT TEXT`, `refuse TEXT`, or
-//! `down TEXT`, and ends with 0. It runs while slurmctld holds its lock, so the whole call is bounded.
+//! Its arguments are `key=value`. It prints one line: `ok PRICE` (without the price for a job that has an id),
+//! `fallback ACCOUNT TEXT`, `refuse TEXT`, or `down TEXT`, and ends with 0. It runs while slurmctld holds its lock, so the whole call is bounded.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::facts::Facts;
 use super::job::{Times, document};
-use crate::call::{Ending, quote};
+use crate::call::{self, Ending};
 use crate::clock::Deadline;
+use crate::event::Event;
 use crate::outcome::{Condition, Outcome};
-use crate::settings::{Loaded, Settings};
+use crate::settings::{Loaded, Settings, variable};
 
 /// Longest argument, in bytes.
 const MAX_WORD: usize = 4096;
@@ -57,6 +59,9 @@ struct Asked {
 }
 
 fn answer(settings: &Settings, mut asked: Asked, deadline: Deadline) -> String {
+    if asked.facts.cluster.is_empty() && settings.machine.is_none() {
+        asked.facts.cluster = cluster(settings).unwrap_or_default();
+    }
     let wall_s = asked.minutes.map_or(settings.slurm.unlimited_s, |minutes| {
         minutes.saturating_mul(60)
     });
@@ -64,7 +69,14 @@ fn answer(settings: &Settings, mut asked: Asked, deadline: Deadline) -> String {
         wall_s,
         ..Times::default()
     };
-    let ask = |facts: &Facts| quote(settings, &document(settings, facts, times), deadline);
+    // A running job has a lien, which a reserve would replace: a quote would count the lien against the job.
+    let event = if asked.facts.id.is_empty() {
+        Event::Quote
+    } else {
+        Event::Reserve
+    };
+    let ask =
+        |facts: &Facts| call::ask(settings, event, &document(settings, facts, times), deadline);
     let outcome = ask(&asked.facts);
     if outcome.condition == Condition::Funds
         && let Some(fallback) = settings
@@ -82,9 +94,29 @@ fn answer(settings: &Settings, mut asked: Asked, deadline: Deadline) -> String {
     verdict(&outcome)
 }
 
+/// `ClusterName` of `slurm.conf`: slurmctld gives it to the prolog and the epilog, but not to this program.
+fn cluster(settings: &Settings) -> Option<String> {
+    let named = || variable("SLURM_CONF").map(PathBuf::from);
+    let path = settings.slurm.conf.clone().or_else(named);
+    let path = path.unwrap_or_else(|| PathBuf::from("/etc/slurm/slurm.conf"));
+    cluster_in(&std::fs::read_to_string(path).ok()?)
+}
+
+fn cluster_in(conf: &str) -> Option<String> {
+    let mut values = conf.lines().filter_map(|line| {
+        let line = line.split('#').next().unwrap_or_default();
+        let (key, value) = line.split_once('=')?;
+        let is_its = key.trim().eq_ignore_ascii_case("ClusterName");
+        is_its.then(|| value.trim().trim_matches('"').to_lowercase())
+    });
+    values.next()
+}
+
 fn verdict(outcome: &Outcome) -> String {
     match outcome.condition {
-        Condition::Done => format!("ok {}", outcome.stdout.trim()),
+        Condition::Done => format!("ok {}", outcome.stdout.trim())
+            .trim_end()
+            .to_owned(),
         Condition::Funds | Condition::Refused => format!("refuse {}", outcome.text),
         _ => format!("down {}", outcome.text),
     }
@@ -196,6 +228,20 @@ mod tests {
     fn tres(words: &[&str]) -> Result<String, String> {
         let words: Vec<Vec<u8>> = words.iter().map(|word| word.as_bytes().to_vec()).collect();
         asked(&words).map(|asked| asked.facts.tres)
+    }
+
+    #[test]
+    fn the_cluster_is_that_of_slurm_conf() {
+        for (conf, expected) in [
+            (
+                "# ClusterName=a\n clustername = Colony # b\n",
+                Some("colony"),
+            ),
+            ("ClusterName=\"x\"\nClusterName=y", Some("x")),
+            ("SlurmctldHost=a\n", None),
+        ] {
+            assert_eq!(cluster_in(conf).as_deref(), expected, "{conf}");
+        }
     }
 
     #[test]

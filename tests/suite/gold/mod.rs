@@ -7,6 +7,7 @@ mod dialects;
 mod garbage;
 mod ledger;
 mod options;
+mod plausible;
 mod refused;
 mod settings;
 
@@ -22,8 +23,13 @@ const NOT_SERVED: &str = "Failure 315 ";
 
 /// A bank with a gateway whose peer `maui` calls from the loopback, and further settings.
 fn gateway(more: &str) -> Bank {
+    gateway_of(Setup::new(), more)
+}
+
+/// The same with settings of the bank.
+fn gateway_of(setup: Setup, more: &str) -> Bank {
     let peer = format!("\n[gold.peer.maui]\naddresses = [\"127.0.0.1\"]\n{more}");
-    let bank = Setup::new()
+    let bank = setup
         .env("BANKD_GOLD_LISTEN", "127.0.0.1:0")
         .toml(&peer)
         .start();

@@ -397,6 +397,25 @@ fn an_adjustment_has_a_reason() {
     });
 }
 
+/// What came before a settlement belongs to nobody's usage any more.
+#[test]
+fn what_came_before_a_settlement_is_not_undone_after_it() {
+    on_both(|t| {
+        t.given("F{a=50}");
+        t.after([c("k", 30).project("nosuch"), refund("k", 5)]);
+        let refunded = t.tx("refund", 0);
+        t.after([settle("k", "P")]);
+        let settled = t.tx("settle", 0);
+        t.expect(undo(refunded), "refused not_reversible, exit 1", "");
+        t.after([undo(settled)]);
+        t.expect(undo(refunded), "undid refund", "reverse #unbilled -5");
+        let undone = t.tx("undo", 0);
+        t.after([settle("k", "P")]);
+        t.expect(undo(undone), "refused not_reversible, exit 1", "");
+        t.expect_allocation("a", "20 held 0, deposited 50, active");
+    });
+}
+
 #[test]
 fn what_is_unbilled_can_be_settled() {
     on_both(|t| {

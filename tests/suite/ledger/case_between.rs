@@ -60,6 +60,53 @@ fn what_was_refunded_does_not_go_back_again_with_a_falling_total() {
     });
 }
 
+/// A total bills all of a use, less what was billed before.
+#[test]
+fn a_total_is_not_done_again_after_a_later_one() {
+    let refused = "refused not_reversible, exit 1";
+    on_both(|t| {
+        t.given("F{a=1000}");
+        t.after([ci("s", 100).total(), ci("s", 250).total()]);
+        let second = t.tx("charge", 0);
+        t.after([undo(second)]);
+        let undone = t.tx("undo", 0);
+        t.expect(
+            ci("s", 300).total(),
+            "charged 200, balance 700",
+            "charge a -200",
+        );
+        t.expect(undo(undone), refused, "");
+        t.expect_job("s", "open, used 300 s, billed 300, no lien");
+        // Without the later one it is done again.
+        let third = t.tx("charge", 0);
+        t.after([undo(third)]);
+        t.expect(undo(undone), "undid undo", "reverse a -150");
+        t.expect_job("s", "open, used 250 s, billed 250, no lien");
+    });
+    // The later one fell, or none fell since.
+    on_both(|t| {
+        t.given("F{a=1000}");
+        t.after([ci("s", 250).total(), ci("s", 100).total()]);
+        let fell = t.tx("charge", 0);
+        t.after([undo(fell)]);
+        let undone = t.tx("undo", 0);
+        t.after([ci("s", 240).total()]);
+        t.expect(undo(undone), refused, "");
+        t.expect_job("s", "open, used 240 s, billed 240, no lien");
+    });
+    // Further time has its own charge.
+    on_both(|t| {
+        t.given("F{a=1000}");
+        t.after([ci("s", 100)]);
+        let first = t.tx("charge", 0);
+        t.after([undo(first)]);
+        let undone = t.tx("undo", 0);
+        t.after([ci("s", 50)]);
+        t.expect(undo(undone), "undid undo", "reverse a -100");
+        t.expect_job("s", "open, used 150 s, billed 150, no lien");
+    });
+}
+
 #[test]
 fn a_charge_under_a_falling_total_is_not_undone_before_it() {
     on_both(|t| {

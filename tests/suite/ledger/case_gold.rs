@@ -3,6 +3,7 @@
 
 use super::ask::{Ask, c, ci, job, r};
 use super::bench::{Bench, on_both};
+use super::fixture::time;
 use bank_core::command::{Command, Repeat, SetMember};
 use bank_core::time::Seconds;
 
@@ -121,5 +122,54 @@ fn a_repeat_is_journalled_and_moves_nothing() {
         assert_eq!(last.reason, "repeat_of=gold:00", "{}", t.ground.name());
         t.expect_balance("F", "amount 9990 held 0 balance 9990 available 9990");
         t.expect(repeat("unheard"), "refused not_found, exit 4", "");
+    });
+}
+
+/// A charge of a scheduler over Gold's protocol that states its times, such as `T0` and `T0+100`.
+fn golds(id: &str, seconds: i64, start: &str, end: &str) -> Ask {
+    let (start, end) = (time(start), time(end));
+    newest(id, seconds).charge(|charge| {
+        charge.is_checked = true;
+        charge.terms.source = Some("gold".to_owned());
+        charge.request.event_time = Some(end);
+        (charge.request.facts.start, charge.request.facts.end) = (Some(start), Some(end));
+    })
+}
+
+#[test]
+fn a_use_that_is_billed_to_its_end_is_not_billed_again() {
+    on_both(|t| {
+        t.given("F{a=100000}");
+        t.at("T0+1000");
+        let used = || golds("j", 600, "T0", "T0+1000");
+        t.expect(used(), "charged 600, balance 99400", "charge a -600");
+        // It was suspended for 400 s, so its billed time ends before it does.
+        t.expect(
+            used().at("T0+1000"),
+            "charged 0, late, balance 99400",
+            "late_charge a 0",
+        );
+        // A later end is news, with no more than its time.
+        t.at("T0+1100");
+        t.expect(
+            golds("j", 9000, "T0", "T0+1100"),
+            "charged 500, late, balance 98900",
+            "late_charge a -500, disputed 0",
+        );
+    });
+}
+
+#[test]
+fn a_use_that_starts_after_the_close_of_another_has_its_own_ceiling() {
+    on_both(|t| {
+        t.given("F{a=100000}");
+        t.at("T0+100000");
+        t.after([golds("j", 100, "T0", "T0+100")]);
+        t.expect(
+            golds("j", 9000, "T0+200", "T0+300"),
+            "charged 3700, balance 96200",
+            "charge a -3700, disputed 0 (T0+300)",
+        );
+        t.expect_job("j", "closed, used 3700 s, billed 3700, no lien");
     });
 }

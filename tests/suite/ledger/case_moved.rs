@@ -11,6 +11,10 @@ use bank_core::policy::{Ended, Figures};
 
 /// A job of amy that cost 1,000 and ended at T0, for a project.
 fn record(project: &str) -> Ask {
+    record_until(project, "T0")
+}
+
+fn record_until(project: &str, end: &str) -> Ask {
     let Ok(Command::Reserve(reserve)) = r("j", 100).command else {
         panic!("r() makes reserves");
     };
@@ -19,7 +23,7 @@ fn record(project: &str) -> Ask {
     project.clone_into(&mut request.facts.project);
     request.facts.usage.processors = Some(Decimal::whole(10));
     request.facts.start = Some(time("T0-100"));
-    request.facts.end = Some(time("T0"));
+    request.facts.end = Some(time(end));
     let report = UsageReport {
         source: "slurm:colony".to_owned(),
         request,
@@ -128,5 +132,45 @@ fn a_use_that_was_refunded_since_is_not_moved_again() {
         let later = t.tx("refund", 0);
         t.after([undo(later), undo(undone)]);
         t.expect_allocation("a", "1000 held 0, deposited 1000, active");
+    });
+}
+
+/// Each record bills the whole use, less what was billed before: also the first one.
+#[test]
+fn a_record_is_not_charged_again_after_a_later_one() {
+    on_both(|t| {
+        let first = charged(t, "F{a=9000}");
+        t.at("T0+200");
+        t.after([record_until("P", "T0+50")]);
+        let amended = last(t);
+        t.after([undo(amended)]);
+        let undone = last(t);
+        t.after([record_until("P", "T0+100")]);
+        t.expect(undo(undone), "refused not_reversible, exit 1", "");
+        t.expect_job("j", "closed, used 200 s, billed 2000, no lien");
+        let later = last(t);
+        t.after([undo(later), undo(first)]);
+        let undone = last(t);
+        t.after([record_until("P", "T0+110")]);
+        t.expect(undo(undone), "refused not_reversible, exit 1", "");
+        t.expect_job("j", "closed, used 210 s, billed 2100, no lien");
+    });
+}
+
+/// The former project of a use would be billed again.
+#[test]
+fn what_came_before_a_move_is_not_undone_after_it() {
+    on_both(|t| {
+        charged(t, "F{a=1000}, G{b=5000; -p B}");
+        t.at("T0+200");
+        t.after([record_until("P", "T0-50")]);
+        let amended = last(t);
+        t.after([record_until("B", "T0-50")]);
+        let moved = last(t);
+        t.expect(undo(amended), "refused not_reversible, exit 1", "");
+        t.expect_allocation("a", "1000 held 0, deposited 1000, active");
+        t.after([undo(moved), undo(amended)]);
+        t.expect_allocation("a", "0 held 0, deposited 1000, active");
+        t.expect_allocation("b", "5000 held 0, deposited 5000, active");
     });
 }

@@ -7,7 +7,7 @@ use bank_core::decimal::Decimal;
 use rusqlite::Connection;
 
 use super::idle::idle;
-use super::owners::owners;
+use super::owners::{Whose, owners};
 
 const MICROS: i64 = 1_000_000;
 
@@ -105,10 +105,10 @@ struct Entry {
     shadow: i64,
 }
 
-struct Use {
-    job: Job,
-    project: String,
-    user: String,
+pub(super) struct Use {
+    pub(super) job: Job,
+    pub(super) project: String,
+    pub(super) user: String,
     /// Its mode is `track`.
     is_tracked: bool,
 }
@@ -343,13 +343,6 @@ impl Truth {
     }
 }
 
-/// Whose usage is.
-struct Whose<'t> {
-    uses: &'t BTreeMap<i64, Use>,
-    /// Project and user of usage rows.
-    owners: &'t BTreeMap<i64, [String; 2]>,
-}
-
 /// The charge that an entry is of, or gives back.
 fn root<'r>(
     entry: &Entry,
@@ -421,17 +414,12 @@ fn usage_rows(journal: &Connection) -> BTreeMap<i64, Row> {
             amount: r.get(6)?,
             reverses: r.get(7)?,
             is_shadow: r.get(8)?,
-            idle: idle_of(&r.get::<_, String>(9)?),
+            idle: super::idle::idle_of(&r.get::<_, String>(9)?),
         };
         Ok((r.get(0)?, row))
     })
     .into_iter()
     .collect()
-}
-
-fn idle_of(facts: &str) -> i128 {
-    let used = bank_core::usage::text::read(facts, None).unwrap();
-    used.idle.map_or(0, |idle| idle.processor_seconds / 1_000)
 }
 
 fn entries(journal: &Connection, moves: &mut Vec<Moved>) -> BTreeMap<i64, Entry> {

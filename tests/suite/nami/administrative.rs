@@ -106,6 +106,32 @@ fn reserve_and_charge_take_the_same_money() {
     bank.verify();
 }
 
+/// One without an account uses the account that the machine has for reservations.
+#[test]
+fn an_account_of_the_machine_pays_for_a_reservation_of_root() {
+    let mut bank = Bank::new();
+    bank.bank_ok(&[
+        "machine",
+        "set",
+        "colony",
+        "--reservation-account",
+        "chemistry",
+    ]);
+    let own = |more: &str| {
+        let document = String::from_utf8(document("chemistry", more)).unwrap();
+        document
+            .replace("<Account>chemistry</Account>", "")
+            .into_bytes()
+    };
+    bank.script("quote", &own(WALL)).expect(0, "4800\n");
+    bank.script("create", &own(WALL)).expect(0, "");
+    bank.script("reserve", &own(WALL)).expect(0, "");
+    assert_eq!(bank.held(), [("chemistry".to_owned(), 4800)]);
+    bank.script("end", &own(USED)).expect(0, "");
+    assert_eq!(bank.debits(), [("chemistry".to_owned(), 480)]);
+    bank.verify();
+}
+
 /// Of a reservation only: a job of root's needs an account that root may use, and one without an account
 /// belongs to nobody.
 #[test]

@@ -41,6 +41,40 @@ fn a_second_end_adds_nothing() {
     bank.verify();
 }
 
+/// A requeued job whose documents come together: each run is billed, and each is billed once.
+#[test]
+fn two_runs_that_arrive_together_are_billed() {
+    let mut bank = rich();
+    let runs = [(5000, 5300), (6000, 6200)];
+    let run = |id: &str, (start, end): (i64, i64)| {
+        document(id, end - start, &times(T0 + start, T0 + end))
+    };
+    for (at, _) in runs {
+        bank.set_clock(T0 + at);
+        let start = format!("<StartTime>{}</StartTime>", T0 + at);
+        bank.script("start", &document("e.1", 0, &start))
+            .expect(0, "");
+    }
+    bank.set_clock(T0 + 7200);
+    for (id, events) in [
+        ("e.1", &["end"][..]),
+        ("e.2", &["end"]),
+        ("e.3", &["charge"]),
+        ("e.4", &["charge", "delete"]),
+    ] {
+        let before = debited(&bank);
+        for _ in 0..2 {
+            for own in runs {
+                for event in events {
+                    bank.script(event, &run(id, own)).expect(0, "");
+                }
+            }
+        }
+        assert_eq!(debited(&bank) - before, 500, "{id} {events:?}");
+    }
+    bank.verify();
+}
+
 #[test]
 fn an_end_that_is_billed_already_adds_nothing() {
     let mut bank = rich();

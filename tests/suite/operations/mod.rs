@@ -5,6 +5,7 @@ mod backup;
 mod derived;
 mod full;
 mod limits;
+mod logged;
 mod metrics;
 mod modes;
 mod read_only;

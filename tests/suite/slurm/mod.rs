@@ -111,6 +111,39 @@ fn refused_at_submission(cluster: &Cluster) {
     cluster.slurm(&["scancel", &job]);
 }
 
+/// The money that a running job holds counts as its own, and its memory is part of the price.
+#[test]
+fn a_running_job_of_slurm_gets_a_longer_limit() {
+    if !cluster::is_here() {
+        return;
+    }
+    let mut cluster = Cluster::new(&[("tight", 700), ("chem", 10_000)]);
+    let limit = |cluster: &Cluster, job: &str, minutes: i64| {
+        let (id, limit) = (format!("JobId={job}"), format!("TimeLimit={minutes}"));
+        let ran = cluster.slurm(&["scontrol", "update", &id, &limit]);
+        ran.stderr.trim().to_owned()
+    };
+    const REFUSED: &str = "Job violates accounting/QOS policy";
+    let job = cluster.submit(&["-A", "tight", "-t", "10"], "60");
+    cluster.wait(&job, "RUNNING");
+    until("the job has a lien", || {
+        (cluster.bank.held() == [("tight".to_owned(), 600)]).then_some(())
+    });
+    // 1200 and 660 of 700.
+    assert!(limit(&cluster, &job, 20).contains(REFUSED));
+    assert_eq!(limit(&cluster, &job, 11), "");
+    cluster.slurm(&["scancel", &job]);
+    cluster.wait_closed(&job, 1);
+
+    let rate = ["rate", "set", "VBR", "Memory", "1", "--per", "second"];
+    cluster.bank.bank_ok(&rate);
+    let job = cluster.submit(&["-A", "chem", "-t", "1", "--mem=100", "-H"], "1");
+    // 60600 of 10000.
+    assert!(limit(&cluster, &job, 10).contains(REFUSED));
+    cluster.slurm(&["scancel", &job]);
+    cluster.bank.verify();
+}
+
 /// A requeued job pays for each of its runs; a job whose money is gone at its start is held with the reason.
 #[test]
 fn requeued_and_held_jobs_of_slurm() {

@@ -8,6 +8,7 @@
 //! before the creation and the latest refused start; a charge that was overtaken moves it back. Totals have a
 //! ceiling only where a reserve or a `StartTime` is known.
 
+use super::find::is_of_later_run;
 use crate::command::Charge;
 use crate::model::{Closing, Instance};
 use crate::refusal::Refusal;
@@ -86,14 +87,14 @@ pub(super) fn check(
         ..whole
     };
     match ctx.directory.policy.excess {
-        Excess::Clip => Ok(Plausible {
-            counts: Some(Seconds(room)),
-            ..disputed
-        }),
         Excess::Accept => Ok(disputed),
-        Excess::Refuse => Err(Refusal::Implausible {
+        Excess::Refuse if !charge.terms.is_golds() => Err(Refusal::Implausible {
             reported: reported.0,
             room,
+        }),
+        Excess::Clip | Excess::Refuse => Ok(Plausible {
+            counts: Some(Seconds(room)),
+            ..disputed
         }),
     }
 }
@@ -111,17 +112,18 @@ fn repeats_total(charge: &Charge, reported: Seconds, instance: &Instance) -> boo
 }
 
 /// Whether a document adds nothing: a second `end` of a use, or an end that is not after the time
-/// that is billed already.
+/// that is billed already. Gold's second charge of an ended use adds something if it states a later end.
 fn repeats_end(charge: &Charge, reported: Seconds, instance: &Instance, at: Timestamp) -> bool {
-    if instance.record.is_none() {
+    if instance.record.is_none() || is_of_later_run(charge, instance) {
         return false;
     }
     let is_ended = matches!(instance.closed, Some((_, Closing::End)));
+    let facts = &charge.request.facts;
+    let is_later = facts.end > instance.facts.end.max(instance.used_until);
     // The kept part of an ended use that belongs to another source is still to be billed.
     if charge.closes && is_ended {
-        return instance.kept.0 == 0;
+        return instance.kept.0 == 0 && !(is_later && charge.terms.is_golds());
     }
-    let facts = &charge.request.facts;
     let Some(end) = facts.end else {
         return false;
     };
@@ -211,8 +213,13 @@ fn ceiling(
     // A second that has begun counts.
     let passed = passed.saturating_add(MICROS.saturating_sub(1));
     let passed = Seconds(passed.div_euclid(MICROS));
-    let flush = flush_interval(&instance.key.machine, ctx);
-    Some(passed.plus(flush))
+    // Gold's clients report a whole use with its start and end, also where some of it was billed before.
+    let facts = &charge.request.facts;
+    let is_whole = facts.start.and(facts.end).is_some() && charge.terms.is_golds();
+    if is_whole && instance.charged > Seconds(0) {
+        return Some(passed);
+    }
+    Some(passed.plus(flush_interval(&instance.key.machine, ctx)))
 }
 
 impl Plausible {

@@ -33,7 +33,8 @@ pub(super) fn charged_instance<'a>(
         !is_foreign || same::is_of(charge, at, i, grace)
     };
     if charge.terms.newest {
-        return view.instances.first().filter(is_meant);
+        let newest = view.instances.first();
+        return newest.filter(|i| !begins_after(charge, i) && is_meant(i));
     }
     let just_closed = |i: &&Instance| {
         i.closed
@@ -78,13 +79,22 @@ fn charged_by_collector<'a>(
     collected.find(|i| same::collector(i, view).is_some() && is_meant(i))
 }
 
-/// Whether a scheduler's document describes a later use of the id: its start is after the close. By the
-/// scheduler's clock, the start of the use itself can be there.
+/// Whether a scheduler's document describes a later use of the id: its start is after the close, or after the end
+/// that the closed use has by its documents, which can wait and come together. By the scheduler's clock, the start of
+/// the use itself can be there.
 fn begins_after(charge: &Charge, instance: &Instance) -> bool {
     let Some((start, (closed, _))) = charge.request.facts.start.zip(instance.closed) else {
         return false;
     };
-    charge.is_checked && start > closed && instance.facts.start != Some(start)
+    let is_after = start > closed && instance.facts.start != Some(start);
+    charge.is_checked && (is_after || is_of_later_run(charge, instance))
+}
+
+/// Whether a document has a start after the end in the documents before it: the scheduler has run the job again.
+pub(super) fn is_of_later_run(charge: &Charge, instance: &Instance) -> bool {
+    let start = charge.request.facts.start;
+    let is_after = |(start, end): (Timestamp, Timestamp)| end < start;
+    start.zip(instance.facts.end).is_some_and(is_after) && instance.facts.start != start
 }
 
 /// The closed use that a scheduler's document belongs to, however late the document comes.

@@ -132,6 +132,16 @@ pub(super) fn is_taken_back(root: &PastTx, view: &View) -> bool {
     is_only_back && rows_of(root.id, view).iter().any(takes_time)
 }
 
+/// Whether a transaction gave a use back for its former owner and billed it for another one. An assignment gives it back
+/// in the transaction before, at the same time.
+pub(super) fn moves(tx: TxId, view: &View) -> bool {
+    let rows = rows_of(tx, view);
+    let before = TxId(tx.0.saturating_sub(1));
+    let at = rows.first().map(|row| row.at);
+    let gives = |row: &&UsageRow| row.charged < Seconds(0) && Some(row.at) == at;
+    rows.len() > 1 || rows_of(before, view).iter().any(gives)
+}
+
 pub(super) fn bills(kind: EntryKind) -> bool {
     is_charge(kind) || kind == EntryKind::ChargeNotional
 }

@@ -256,12 +256,37 @@ fn check(
 ) -> Result<(), Refusal> {
     if undone {
         check_standing(root, target, view)?;
-        return check_unassigned(root, target, view);
+        check_unassigned(root, target, view)?;
+        return check_unmoved(root, target, view);
     }
     check_standing(target, target, view)?;
     check_assigned(root, target, view)?;
+    check_unmoved(root, target, view)?;
     check_room(root, target, view)?;
+    check_whole(root, target, view)?;
     check_fee(root, target, instance)
+}
+
+/// Refused if a settlement, an assignment or an amended record has moved the use to another project or user since: its
+/// former owner would be billed again.
+fn check_unmoved(root: &PastTx, target: &PastTx, view: &View) -> Result<(), Refusal> {
+    let Some(own) = root.entries.first() else {
+        return Ok(());
+    };
+    let is_other = |e: &Entry| (&e.project, &e.user) != (&own.project, &own.user);
+    let kept = standing(&view.history);
+    let mut later = kept
+        .iter()
+        .filter(|(tx, e)| *tx > target.id && bills(e.kind) && is_other(e));
+    match later.find(|(tx, _)| moved::moves(*tx, view)) {
+        Some((TxId(tx), _)) => {
+            let why = format!(
+                "the use went to another project or user since; undo transaction {tx} first"
+            );
+            Err(not_reversible(target, &why))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Refused where refunds hang on the work, or where something else took its entries back: those of
@@ -281,6 +306,21 @@ fn check_standing(work: &PastTx, target: &PastTx, view: &View) -> Result<(), Ref
             by: by.0,
         }),
         None => Ok(()),
+    }
+}
+
+/// A charge of a whole use is not done again on top of a later one, which has billed the same time.
+fn check_whole(root: &PastTx, target: &PastTx, view: &View) -> Result<(), Refusal> {
+    // A total that fell gave back without a charge.
+    let fell = |e: &Entry| e.kind == EntryKind::Refund && e.takes_back.is_none();
+    let kept = standing(&view.history);
+    let mut later = kept.iter().filter(|(tx, _)| *tx > target.id);
+    match later.rfind(|(_, e)| bills(e.kind) || fell(e)) {
+        Some((TxId(tx), _)) if terms::is_of_whole(&root.reason) => {
+            let why = format!("transaction {tx} has billed the whole use since; undo it first");
+            Err(not_reversible(target, &why))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -177,11 +177,11 @@ fn what_could_never_be_made_is_refused() {
     let error = two.check_schedules().unwrap_err();
     assert_eq!(error, "scheduled_report 2 (month): name: two of this name");
     let text = "[http]\n[[scheduled_report]]\nname = \"a\"\n [[scheduled_report]] # b\n";
-    let placed = located("bankd.toml", text, error);
+    let placed = crate::located("bankd.toml", text, error);
     assert!(
         placed.starts_with("bankd.toml line 4: scheduled_report 2"),
         "{placed}"
     );
-    let other = located("f", text, "http.listen: no".to_owned());
+    let other = crate::located("f", text, "http.listen: no".to_owned());
     assert_eq!(other, "http.listen: no");
 }

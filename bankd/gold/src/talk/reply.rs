@@ -98,6 +98,12 @@ pub(super) fn rendered(decided: &Decided<'_>) -> Answer {
             if charged.late {
                 warn(decided, "late_charge");
             }
+            if charged.repeats {
+                warn(decided, "repeated");
+            }
+            if charged.disputed.0 > 0 {
+                warn(decided, "disputed");
+            }
             if charged.unpriced && charged.amount.is_zero() {
                 warn(decided, "unpriced");
             }

@@ -213,7 +213,7 @@ async fn answered(all: Vec<Option<Response>>) -> Result<Response, Failure> {
         let mut response = response.unwrap_or_else(lost);
         let extensions = response.extensions_mut();
         stories.extend(extensions.remove::<Stories>().unwrap_or_default().0);
-        stories.extend(extensions.remove().map(Story::of));
+        stories.extend(extensions.remove::<Story>());
         denied.join(extensions.remove().unwrap_or_default());
         let answer = answer_of(response).await?;
         done.refused += u64::from(answer.is_refused());

@@ -29,7 +29,7 @@ use crate::answer::respond;
 use crate::auth::Authenticated;
 use crate::bad_request;
 use crate::error::{Failure, hint_of, problem};
-use crate::log::Denied;
+use crate::log::{Denied, Story};
 use crate::route::Granted;
 
 /// Largest body, in bytes; the layers in front refuse larger ones already, and most routes have a lower limit.
@@ -260,6 +260,7 @@ impl Call {
         fingerprint: String,
     ) -> Result<Done, Failure> {
         let key = self.key(keyed, dry_run)?;
+        let story = Story::about(&command);
         let submission = Submission {
             fingerprint,
             turn: self.auth.turn.clone(),
@@ -271,7 +272,7 @@ impl Call {
             render,
         };
         match self.services.submit(submission).await? {
-            Reply::Fresh { answer, summary } => Ok(Done::fresh(answer, summary, dry_run)),
+            Reply::Fresh { answer, summary } => Ok(Done::fresh(answer, story(summary), dry_run)),
             Reply::Stored(answer) => Ok(Done::stored(answer)),
             Reply::KeyReused => Err(key_reused()),
             Reply::Replay => Err(Failure::new("unauthorized", "")),

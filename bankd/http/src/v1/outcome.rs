@@ -2,14 +2,13 @@
 
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
-use bankd_ledger::writer::Summary;
 use bankd_store::answer::{Answer, Media};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::answer::respond;
-use crate::log::Denied;
+use crate::log::{Denied, Story};
 
 /// Marks the answer to a repeat.
 const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replay");
@@ -18,16 +17,16 @@ const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replay");
 pub(super) struct Done {
     answer: Answer,
     /// `None` for a repeat.
-    summary: Option<Summary>,
+    story: Option<Story>,
     dry_run: bool,
 }
 
 impl Done {
     /// The result of a command that was executed now.
-    pub(super) fn fresh(answer: Answer, summary: Summary, dry_run: bool) -> Done {
+    pub(super) fn fresh(answer: Answer, story: Story, dry_run: bool) -> Done {
         Done {
             answer,
-            summary: Some(summary),
+            story: Some(story),
             dry_run,
         }
     }
@@ -36,7 +35,7 @@ impl Done {
     pub(super) fn stored(answer: Answer) -> Done {
         Done {
             answer,
-            summary: None,
+            story: None,
             dry_run: false,
         }
     }
@@ -48,7 +47,7 @@ impl Done {
 
     /// Whether it was executed now, not earlier under the same key.
     pub(super) fn is_fresh(&self) -> bool {
-        self.summary.is_some()
+        self.story.is_some()
     }
 
     /// Whether nothing was written.
@@ -109,14 +108,14 @@ impl Beside {
 impl IntoResponse for Done {
     fn into_response(self) -> Response {
         let mut denied = Denied::default();
-        if let Some(summary) = &self.summary {
-            denied.by_rule(summary, &self.answer);
+        if let Some(story) = &self.story {
+            denied.by_rule(&story.summary, &self.answer);
         }
         let mut response = respond(self.answer);
-        if let Some(summary) = self.summary {
+        if let Some(story) = self.story {
             // For the log line of the request.
             let extensions = response.extensions_mut();
-            extensions.insert(summary);
+            extensions.insert(story);
             denied.put(extensions);
             return response;
         }

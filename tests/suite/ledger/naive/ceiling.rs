@@ -56,11 +56,17 @@ impl Naive {
             return Ok(all);
         };
         let latest = instance.used_until.map_or(at, |until| until.max(at));
-        let stated = charge.request.facts.end.filter(|_| !is_overtaken);
+        let stated_end = charge.request.facts.end;
+        let stated = stated_end.filter(|_| !is_overtaken);
         let latest = stated.map_or(latest, |end| end.min(latest));
         let passed = latest.seconds() - began.min(at).seconds();
         let flush = self.machine(&instance.machine);
-        let flush = flush.map_or(3600, |m| m.flush_seconds);
+        let is_whole = is_golds(charge) && charge.request.facts.start.and(stated_end).is_some();
+        let flush = if is_whole && instance.seconds > 0 {
+            0
+        } else {
+            flush.map_or(3600, |m| m.flush_seconds)
+        };
         let before = if charge.terms.total {
             0
         } else {
@@ -73,6 +79,7 @@ impl Naive {
         let counts = match self.policy.excess {
             Excess::Clip => room,
             Excess::Accept => reported,
+            Excess::Refuse if is_golds(charge) => room,
             Excess::Refuse => return Err(refused("implausible_duration")),
         };
         Ok(Plausible {
@@ -140,11 +147,14 @@ impl Naive {
     /// A second `end`, or an end that is not after what is billed.
     fn repeats_end(&self, charge: &Charge, n: usize, at: Timestamp) -> bool {
         let instance = &self.instances[n];
-        let Some(until) = instance.used_until else {
+        let until = instance.used_until;
+        let Some(until) = until.filter(|_| !self.runs_again(charge, n)) else {
             return false;
         };
         if charge.closes && instance.is_ended {
-            return instance.kept == 0;
+            let known = until.max(instance.facts.end.unwrap_or(until));
+            let is_later = charge.request.facts.end.is_some_and(|end| end > known);
+            return instance.kept == 0 && !(is_golds(charge) && is_later);
         }
         let facts = &charge.request.facts;
         let Some(end) = facts.end else {
@@ -157,4 +167,9 @@ impl Naive {
         let fills_a_gap = at < until && whole <= until;
         end <= until && end <= billed && !fills_a_gap
     }
+}
+
+/// A charge of Gold's gateway: it comes once, with all of the use where it states start and end.
+fn is_golds(charge: &Charge) -> bool {
+    charge.terms.source.as_deref() == Some("gold")
 }

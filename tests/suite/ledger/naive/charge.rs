@@ -113,6 +113,7 @@ impl Naive {
         }
         let Billed { amount, bounded } = self.bill(charge, n, &measured);
         self.tx().exact = bounded;
+        self.tx().is_whole = charge.terms.total || is_finished;
         self.tx().disputed = if charge.terms.total {
             0
         } else {
@@ -122,6 +123,10 @@ impl Naive {
         self.dispute(charge, n, &plausible);
         let instance = &mut self.instances[n];
         instance.used_until = instance.used_until.max(Some(at));
+        if charge.terms.source.is_some() && plausible.counts.is_some() {
+            // The kept seconds are billed with it.
+            instance.kept = 0;
+        }
         instance.is_charged = true;
         self.instances[n].used.extend(&measured.used);
         let mut bill = Bill {

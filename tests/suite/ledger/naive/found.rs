@@ -21,7 +21,8 @@ impl Naive {
             !is_foreign || self.speaks_of(charge, *n, at)
         };
         if charge.terms.newest {
-            return uses.first().copied().filter(is_meant);
+            let newest = uses.first().copied();
+            return newest.filter(|n| !self.begins_after(charge, *n) && is_meant(n));
         }
         // The first of its documents came later than that, overtaken by others.
         let begun = |n: &&usize| {
@@ -55,7 +56,14 @@ impl Naive {
         let i = &self.instances[n];
         let (start, closed) = (charge.request.facts.start, i.closed);
         let is_after = start.is_some() && closed.is_some() && start > closed;
-        charge.is_checked && is_after && i.facts.start != start
+        let is_again = closed.is_some() && self.runs_again(charge, n);
+        charge.is_checked && (is_after && i.facts.start != start || is_again)
+    }
+
+    /// A document that begins after the end of those before it.
+    pub(super) fn runs_again(&self, charge: &Charge, n: usize) -> bool {
+        let (i, start) = (&self.instances[n], charge.request.facts.start);
+        i.facts.end.is_some_and(|end| start > Some(end)) && i.facts.start != start
     }
 
     /// A scheduler's document goes to the closed use with the end that it states, else to the newest use

@@ -41,6 +41,8 @@ pub(crate) struct Tx {
     /// What a charge added to the exact sum, and the fee in that, where a bound made of it another amount or where it has
     /// a fee.
     pub(super) exact: Option<(i128, i128)>,
+    /// It charged a total or a finished use: all of it, less what was billed before.
+    pub(super) is_whole: bool,
     /// The seconds of a charge beyond what can have been used.
     pub(super) disputed: i64,
     /// What an amended record took back of another project or user, real and shadow, and the projects that

@@ -128,9 +128,13 @@ impl Naive {
         if !is_undone {
             self.check_room(n, root)?;
             let has_fee = self.journal[root].exact.is_some_and(|(_, fee)| fee > 0);
-            if has_fee && self.instances[n].once > 0 {
+            let is_billed_since = self.journal[root].is_whole && self.is_billed_after(n, target);
+            if is_billed_since || has_fee && self.instances[n].once > 0 {
                 return Err(refused("not_reversible"));
             }
+        }
+        if self.is_moved_after(n, (root, target)) {
+            return Err(refused("not_reversible"));
         }
         let parts = self.oppose(target)?;
         self.check_cover(&parts, reverse)?;
@@ -160,6 +164,32 @@ impl Naive {
         }
         self.unblock_paid(&parts);
         Ok(())
+    }
+
+    /// Whether a charge of the use, or a total that fell, came after a transaction and stands.
+    fn is_billed_after(&self, n: usize, tx: usize) -> bool {
+        let later = self.rows(n).into_iter().filter(|place| place.0 > tx);
+        let mut later = later.filter(|place| self.is_effective(*place));
+        later.any(|(tx, at)| {
+            let entry = &self.journal[tx].entries[at];
+            is_charge(entry.kind) || (entry.kind == "refund" && entry.takes_back.is_none())
+        })
+    }
+
+    /// Whether a settlement or an amended record gave the use to another project since, and stands.
+    fn is_moved_after(&self, n: usize, (root, target): (usize, usize)) -> bool {
+        let Some(own) = self.journal[root].entries.first() else {
+            return false;
+        };
+        let is_other = |e: &Entry| e.project != own.project;
+        let mut later = self.journal.iter().enumerate().skip(target + 1);
+        later.any(|(number, tx)| {
+            let mut bills = tx.entries.iter().enumerate();
+            let gives = tx.entries.iter().any(|e| e.amount > 0 || e.shadow > 0);
+            let is_billed = bills
+                .any(|(at, e)| is_charge(e.kind) && is_other(e) && self.is_effective((number, at)));
+            tx.instance == Some(n) && tx.reverses.is_none() && gives && is_billed
+        })
     }
 
     /// What was given back must be left to be given back again (ledger.md 2.4).

@@ -1,8 +1,14 @@
 //! Effects of messages on a job and its lien (`gold-wire.md` 5).
 
-use bankd_config::{Config, ShortfallWord};
+use bankd_config::{Config, ExcessWord, ShortfallWord};
 
 use super::bench::{Bench, T0, T1};
+
+/// Long after the rate is in force: reported time begins after that.
+const LATER: i64 = T0 + 1_000_000;
+
+/// `flush_interval_s` of a machine that sets none.
+const FLUSH_S: i64 = 3600;
 
 const AMY: &str = "UserId=amy ProjectId=chem MachineName=cluster1 Processors=2";
 
@@ -38,6 +44,96 @@ async fn a_second_reserve_takes_the_place_of_the_first() {
     );
 }
 
+/// The ceiling of NAMI: the time since the start and one flush interval.
+#[tokio::test]
+async fn a_scheduler_bills_no_more_than_the_time_that_has_passed() {
+    let mut bench = Bench::new().await;
+    bench.at(LATER);
+    let start = LATER - 10;
+    let long =
+        format!("JobId=j {AMY} WallDuration=100000 StartTime={start} EndTime={LATER} Type=job");
+    let billed = 2 * (10 + FLUSH_S);
+    let answer = bench.job("Charge", &long).await;
+    let charge = format!("Success 000 #1 [<Job><Charge>{billed}<");
+    assert!(answer.starts_with(&charge), "{answer}");
+    let journal = bench.journal().await;
+    assert!(journal.contains("disputed_s=96390 "), "{journal}");
+    // The use is billed to its end: another report of it adds nothing.
+    let answer = bench
+        .job("Charge", &format!("{long} QualityOfService="))
+        .await;
+    assert!(
+        answer.starts_with("Success 000 #1 [<Job><Charge>0<"),
+        "{answer}"
+    );
+    assert_eq!(
+        bench.account("chem").await,
+        format!("{}/0", 1_000_000 - billed)
+    );
+    let journal = bench.journal().await;
+    assert!(
+        journal.contains("repeated_s=100000 not_billed"),
+        "{journal}"
+    );
+}
+
+#[tokio::test]
+async fn equal_interim_charges_end_at_the_ceiling() {
+    let bench = Bench::new().await;
+    bench.at(LATER);
+    bench.job("Reserve", &reserve("j", 600)).await;
+    let interim = format!("JobId=j {AMY} WallDuration=600 Type=job");
+    for _ in 0..12 {
+        bench.job("Charge", &interim).await;
+    }
+    // The first charge of a reservation states when it began.
+    let maint = "JobId=maint ProjectId=physics MachineName=cluster1 Processors=2 WallDuration=3600 \
+        Type=Reservation";
+    for _ in 0..3 {
+        bench.job("Charge", maint).await;
+    }
+    let (job, maint) = (1_000_000 - 2 * FLUSH_S, 1_000_000 - 2 * 2 * FLUSH_S);
+    assert_eq!(bench.account("chem").await, format!("{job}/0"));
+    assert_eq!(bench.account("physics").await, format!("{maint}/0"));
+}
+
+/// A refused charge would be lost, because no client repeats one.
+#[tokio::test]
+async fn where_excess_is_refused_the_rest_of_a_charge_is_billed() {
+    for (excess, seconds) in [
+        (ExcessWord::Refuse, 10 + FLUSH_S),
+        (ExcessWord::Clip, 10 + FLUSH_S),
+        (ExcessWord::Accept, 5000),
+    ] {
+        let mut config = Config::default();
+        config.nami.excess = excess;
+        let bench = Bench::of(0, config).await;
+        bench.at(LATER);
+        let times = format!("StartTime={} EndTime={LATER} Type=job", LATER - 10);
+        let long = format!("JobId=j {AMY} WallDuration=5000 {times}");
+        let answer = bench.job("Charge", &long).await;
+        let charge = format!("Success 000 #1 [<Job><Charge>{}<", 2 * seconds);
+        assert!(answer.starts_with(&charge), "{answer}");
+    }
+}
+
+/// A person with one of Gold's own clients charges any time.
+#[tokio::test]
+async fn a_client_charges_more_than_the_time_that_has_passed() {
+    let bench = Bench::new().await;
+    bench.at(LATER);
+    let start = LATER - 10;
+    let body = format!(
+        "<Body><Request action=\"Charge\"><Object>Job</Object>\
+         <Option name=\"WallDuration\">50000</Option><Data><Job><JobId>j</JobId>\
+         <UserId>amy</UserId><ProjectId>chem</ProjectId><MachineName>cluster1</MachineName>\
+         <Processors>2</Processors><StartTime>{start}</StartTime><EndTime>{LATER}</EndTime>\
+         </Job></Data></Request></Body>"
+    );
+    bench.send(body.as_bytes()).await;
+    assert_eq!(bench.account("chem").await, "900000/0");
+}
+
 #[tokio::test]
 async fn a_charge_without_an_end_is_interim_and_one_with_it_closes() {
     let mut bench = Bench::new().await;
@@ -65,7 +161,9 @@ async fn a_later_charge_is_late_unless_a_reserve_came_between() {
     bench.at(T1);
     bench.job("Charge", &charge("j", 5, T1 - 20)).await;
     let _ = bench.journal().await;
-    let answer = bench.job("Charge", &charge("j", 7, T1 - 10)).await;
+    let times = format!("StartTime={} EndTime={}", T1 - 25, T1 - 10);
+    let later = format!("JobId=j {AMY} WallDuration=7 {times} Type=job");
+    let answer = bench.job("Charge", &later).await;
     assert!(
         answer.starts_with("Success 000 #1 [<Job><Charge>14<"),
         "{answer}"
@@ -85,6 +183,22 @@ async fn a_later_charge_is_late_unless_a_reserve_came_between() {
 }
 
 #[tokio::test]
+async fn a_charge_that_starts_after_the_close_is_of_another_use() {
+    let mut bench = Bench::new().await;
+    bench.at(T1);
+    bench.job("Charge", &charge("j", 5, T1 - 20)).await;
+    let _ = bench.journal().await;
+    bench.job("Charge", &charge("j", 7, T1 - 10)).await;
+    let journal = bench.journal().await;
+    assert_eq!(journal, "charge charge chem -14/0 (lien_missing)");
+    let jobs = bench.query("Job", "<Get name=\"Charge\"/>").await;
+    assert_eq!(
+        jobs,
+        "Success 000 #2 [<Job><Charge>10</Charge></Job><Job><Charge>14</Charge></Job>]"
+    );
+}
+
+#[tokio::test]
 async fn a_lien_expires_by_itself_and_the_charge_comes_late() {
     let mut bench = Bench::new().await;
     bench.job("Reserve", &reserve("j", 100)).await;
@@ -93,7 +207,9 @@ async fn a_lien_expires_by_itself_and_the_charge_comes_late() {
     bench.at(T0 + 700);
     assert_eq!(bench.account("chem").await, "1000000/0");
     bench.at(T0 + 10_000);
-    bench.job("Charge", &charge("j", 50, T0 + 9000)).await;
+    let times = format!("StartTime={} EndTime={}", T0 + 10, T0 + 9000);
+    let used = format!("JobId=j {AMY} WallDuration=50 {times} Type=job");
+    bench.job("Charge", &used).await;
     assert_eq!(bench.account("chem").await, "999900/0");
     let journal = bench.journal().await;
     assert!(
@@ -114,10 +230,12 @@ async fn a_charge_that_came_before_has_no_effect_whoever_of_the_client_sends_it(
     let journal = bench.journal().await;
     assert!(journal.starts_with("repeat (repeat_of=gold:"), "{journal}");
     assert_eq!(bench.account("chem").await, "999990/0");
-    // Another client's is its own.
+    // Another client's is a charge of its own, of a use that is billed.
     bench.peer.client = "other".to_owned();
     bench.job("Charge", &charge("j", 5, T1)).await;
-    assert_eq!(bench.account("chem").await, "999980/0");
+    let journal = bench.journal().await;
+    assert!(journal.contains("repeated_s=5 not_billed"), "{journal}");
+    assert_eq!(bench.account("chem").await, "999990/0");
 }
 
 /// A client has no other key for a retry, so a refused charge is decided again.
