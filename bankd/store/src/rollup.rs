@@ -16,6 +16,7 @@
 //! [`rebuild`] makes the same of the rows alone; `verify` compares.
 
 mod blocks;
+mod chain;
 mod charge;
 mod charged;
 mod factors;
@@ -24,6 +25,7 @@ mod hardware;
 mod owners;
 mod pending;
 mod rebuild;
+mod shares;
 mod taken;
 mod worth;
 mod written;
@@ -34,10 +36,10 @@ pub use blocks::{BlockSums, add_up, is_stored, next_missing};
 pub(crate) use blocks::{bytes, each_day, next_stored, of_bytes, read};
 pub(crate) use charged::{First, Part, Subject, jobs_of};
 pub(crate) use finished::{COLUMNS, Finished};
-pub(crate) use owners::Share;
 pub(crate) use pending::{Key, Pending};
 pub use rebuild::{Compared, compare, rebuild};
 pub(crate) use rebuild::{Counted, Source, Within, each, each_weighed, each_within};
+pub(crate) use shares::Share;
 
 use super::Error;
 use bank_core::effects::{Effects, InstanceChange, UseRow};
@@ -441,7 +443,7 @@ impl Rollups {
         };
         let factors = ready(&mut self.factors, connection)?;
         let began = first.charge.window().0;
-        owners::shares_of(connection, factors, &subject, began)
+        shares::shares_of(connection, factors, &subject, began)
     }
 
     /// Discards unwritten changes.

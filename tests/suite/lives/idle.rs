@@ -73,3 +73,9 @@ fn times(journal: &Connection) -> Vec<Time> {
         })
     })
 }
+
+/// Idle processors × µs that the facts of a usage row have.
+pub(super) fn idle_of(facts: &str) -> i128 {
+    let used = bank_core::usage::text::read(facts, None).unwrap();
+    used.idle.map_or(0, |idle| idle.processor_seconds / 1_000)
+}

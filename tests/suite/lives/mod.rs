@@ -24,6 +24,7 @@ mod formats;
 mod house;
 mod idle;
 mod marks;
+mod owners;
 mod play;
 mod shrink;
 mod statements;

@@ -7,6 +7,7 @@ use bank_core::decimal::Decimal;
 use rusqlite::Connection;
 
 use super::idle::idle;
+use super::owners::{Whose, owners};
 
 const MICROS: i64 = 1_000_000;
 
@@ -91,6 +92,8 @@ struct Row {
     amount: i64,
     is_shadow: bool,
     reverses: Option<i64>,
+    /// Idle processors × µs of a reservation.
+    idle: i128,
 }
 
 #[derive(Clone)]
@@ -102,10 +105,10 @@ struct Entry {
     shadow: i64,
 }
 
-struct Use {
-    job: Job,
-    project: String,
-    user: String,
+pub(super) struct Use {
+    pub(super) job: Job,
+    pub(super) project: String,
+    pub(super) user: String,
     /// Its mode is `track`.
     is_tracked: bool,
 }
@@ -282,6 +285,7 @@ impl Truth {
             let own = by_tx.entry((row.instance, row.tx)).or_default();
             own.push((id, row));
         }
+        let mut by_rows: BTreeMap<i64, i128> = BTreeMap::new();
         let is_reported = |id: i64| finished.iter().any(|one| one.instance == Some(id));
         let mut found: Vec<(Job, [String; 3], i128, i128)> = Vec::new();
         for ((instance, tx), own) in &by_tx {
@@ -304,16 +308,21 @@ impl Truth {
                 let own = || [of.project.clone(), of.user.clone()];
                 let [project, user] = owners.get(id).cloned().unwrap_or_else(own);
                 let whose = [project, user, of.job.0.clone()];
-                // A reservation counts its idle part, below.
-                let is_idle = idle.contains_key(instance);
-                let core = if is_idle { 0 } else { row.processors * wall };
+                // A reservation counts its idle part, of which its rows have each owner's.
+                let core = if idle.contains_key(instance) {
+                    *by_rows.entry(*instance).or_default() += row.idle * sign;
+                    row.idle * sign
+                } else {
+                    row.processors * wall
+                };
                 found.push((of.job.clone(), whose, core, wall));
             }
         }
         for (instance, core) in idle {
             let of = &uses[instance];
             let whose = [of.project.clone(), of.user.clone(), of.job.0.clone()];
-            found.push((of.job.clone(), whose, *core, 0));
+            let rest = core - by_rows.get(instance).unwrap_or(&0);
+            found.push((of.job.clone(), whose, rest, 0));
         }
         for one in finished {
             let [project, _, user, machine] = one.key.clone();
@@ -332,45 +341,6 @@ impl Truth {
             own.wall += wall;
         }
     }
-}
-
-/// Whose usage is.
-struct Whose<'t> {
-    uses: &'t BTreeMap<i64, Use>,
-    /// Project and user of usage rows.
-    owners: &'t BTreeMap<i64, [String; 2]>,
-}
-
-/// The project and the user that the journal names for a usage row: those of its first entry, or of the settlement in
-/// force that took this back.
-fn owners(journal: &Connection) -> BTreeMap<i64, [String; 2]> {
-    let sql = "SELECT usage, project, user FROM entry WHERE usage IS NOT NULL ORDER BY id DESC";
-    let read = |r: &rusqlite::Row<'_>| Ok((r.get(0)?, [r.get(1)?, r.get(2)?]));
-    let mut found: BTreeMap<i64, [String; 2]> = all(journal, sql, read).into_iter().collect();
-    let sql = "SELECT reverses, id FROM tx WHERE reverses IS NOT NULL";
-    let reversals = all(journal, sql, |r| Ok((r.get(0)?, r.get(1)?)));
-    let reversals: BTreeMap<i64, i64> = reversals.into_iter().collect();
-    let in_force = |mut tx: i64| {
-        let mut is = true;
-        while let Some(by) = reversals.get(&tx) {
-            (tx, is) = (*by, !is);
-        }
-        is
-    };
-    let sql = "SELECT e.tx, o.usage, n.project, n.user FROM entry e JOIN tx t ON t.id = e.tx
-               JOIN correction c ON c.entry = e.id JOIN entry o ON o.id = c.of
-               JOIN entry n ON n.tx = e.tx AND n.kind IN ('charge', 'charge_debt')
-               WHERE t.op = 'settle' ORDER BY e.id";
-    let read = |r: &rusqlite::Row<'_>| {
-        let to: [String; 2] = [r.get(2)?, r.get(3)?];
-        Ok((r.get::<_, i64>(0)?, r.get::<_, Option<i64>>(1)?, to))
-    };
-    for (tx, row, to) in all(journal, sql, read) {
-        if let Some(row) = row.filter(|_| in_force(tx)) {
-            found.insert(row, to);
-        }
-    }
-    found
 }
 
 /// The charge that an entry is of, or gives back.
@@ -430,7 +400,7 @@ pub(super) fn all<T>(
 fn usage_rows(journal: &Connection) -> BTreeMap<i64, Row> {
     let sql =
         "SELECT u.id, u.instance, u.tx, u.at, u.charged_s, u.processors, u.amount, t.reverses,
-                   u.billing = 'shadow'
+                   u.billing = 'shadow', u.facts
                FROM usage u JOIN tx t ON t.id = u.tx";
     all(journal, sql, |r| {
         let processors: String = r.get(5)?;
@@ -444,6 +414,7 @@ fn usage_rows(journal: &Connection) -> BTreeMap<i64, Row> {
             amount: r.get(6)?,
             reverses: r.get(7)?,
             is_shadow: r.get(8)?,
+            idle: super::idle::idle_of(&r.get::<_, String>(9)?),
         };
         Ok((r.get(0)?, row))
     })

@@ -7,7 +7,8 @@
 //! of that use. An amended record replaces the previous one (collectors.md 0.1), and the journal contains only
 //! the difference.
 
-use super::super::{Error, codec};
+use super::super::Error;
+use super::chain::{chain, standing};
 use super::charge::{Charge, Class};
 use super::factors::Factors;
 use super::finished::{COLUMNS, Finished};
@@ -204,7 +205,9 @@ pub(crate) fn each_part(
     let owners = owners_of(connection, &chain)?;
     for (charge, sign) in standing(&chain) {
         let used = charge.used(factors, &subject.machine, began);
-        let other = owners.get(&charge.id).filter(|owner| !owner.is(&subject));
+        let other = owners
+            .get(&charge.id)
+            .filter(|owner| !owner.is(&subject.project, &subject.user));
         let own = other.map(|owner| owner.key(&subject.machine, &first.class));
         let key = own.as_ref().unwrap_or(&key);
         visit(key, &subject, &first, Part::Used(used, sign))?;
@@ -295,27 +298,6 @@ pub(crate) fn each_taken(
     Ok(())
 }
 
-/// All usage rows of an instance, by their transactions.
-pub(super) fn chain(
-    connection: &Connection,
-    last: Option<i64>,
-) -> Result<BTreeMap<i64, Vec<Charge>>, Error> {
-    let sql = "SELECT u.id, u.tx, u.at, u.charged_s, u.amount, u.processors, u.facts, t.reverses,
-                   u.billing = 'shadow', t.op IS 'settle', u.billing = 'refund', u.prev
-               FROM usage u LEFT JOIN tx t ON t.id = u.tx WHERE u.id = ?1";
-    let mut statement = connection.prepare_cached(sql)?;
-    let mut found: BTreeMap<i64, Vec<Charge>> = BTreeMap::new();
-    let mut next = last;
-    while let Some(id) = next {
-        let mut rows = statement.query([id])?;
-        let row = rows.next()?.ok_or_else(|| codec::broken("usage", id))?;
-        let charge = Charge::read(row)?;
-        next = row.get::<_, Option<i64>>(11)?.filter(|prev| *prev < id);
-        found.entry(charge.tx).or_default().push(charge);
-    }
-    Ok(found)
-}
-
 /// Whether every charge of an instance is undone. Corrections of idle time are no charges.
 fn is_undone(chain: &BTreeMap<i64, Vec<Charge>>) -> bool {
     let mut sums: BTreeMap<i64, i64> = BTreeMap::new();
@@ -328,23 +310,4 @@ fn is_undone(chain: &BTreeMap<i64, Vec<Charge>>) -> bool {
         *own = own.saturating_add(if sign == Sign::Plus { 1 } else { -1 });
     }
     !sums.values().any(|sum| *sum > 0)
-}
-
-/// The rows whose use counts, with their signs. Rows of a reversal have the opposite sign of the
-/// reversed transaction's rows, at the same owner and time.
-pub(super) fn standing(chain: &BTreeMap<i64, Vec<Charge>>) -> Vec<(&Charge, Sign)> {
-    let mut found = Vec::new();
-    for rows in chain.values() {
-        let (mut of, mut sign) = (rows, Sign::Plus);
-        while let Some(undone) = of
-            .iter()
-            .find_map(|row| row.reverses.filter(|tx| *tx < row.tx))
-            .and_then(|tx| chain.get(&tx))
-        {
-            of = undone;
-            sign = sign.turned(true);
-        }
-        found.extend(of.iter().map(|row| (row, sign)));
-    }
-    found
 }

@@ -119,8 +119,7 @@ impl Changing {
             let (was, is) = (own.used(&mut self.before), own.used(today));
             if was != is {
                 let key = own.key(owners.of(connection, own.allocation)?);
-                let (was, is) = ([(was, Sign::Plus)], [(is, Sign::Plus)]);
-                swap(connection, pending, &key, &was, &is)?;
+                swap(connection, pending, &key, (&was, &is, Sign::Plus))?;
             }
         }
         Ok(())
@@ -135,27 +134,19 @@ impl Changing {
     ) -> Result<(), Error> {
         let mut was = Vec::new();
         charged::each_part(connection, &mut self.before, id, &mut |_, _, _, part| {
-            if let Part::Used(used, sign) = part {
-                was.push((used, sign));
+            if let Part::Used(used, _) = part {
+                was.push(used);
             }
             Ok(())
         })?;
-        let mut is = Vec::new();
+        // Both times the parts come in the same order, each with its owner.
+        let mut was = was.into_iter();
         charged::each_part(connection, today, id, &mut |key, _, _, part| match part {
-            Part::Used(used, sign) => {
-                is.push((used, sign));
-                Ok(())
-            }
-            // The job comes last, once or after each of its uses: then all of it is available.
-            Part::Job(_) => {
-                let upto = is.len();
-                let before: Vec<_> = was.drain(..upto.min(was.len())).collect();
-                if before != is {
-                    swap(connection, pending, key, &before, &is)?;
-                }
-                is.clear();
-                Ok(())
-            }
+            Part::Used(is, sign) => match was.next() {
+                Some(was) if was != is => swap(connection, pending, key, (&was, &is, sign)),
+                _ => Ok(()),
+            },
+            Part::Job(_) => Ok(()),
         })
     }
 }
@@ -165,20 +156,13 @@ fn swap(
     connection: &Connection,
     pending: &mut Pending,
     key: &Key<'_>,
-    was: &[(Use, Sign)],
-    is: &[(Use, Sign)],
+    (was, is, sign): (&Use, &Use, Sign),
 ) -> Result<(), Error> {
     let own = |used: &Use| {
         let factored = used.totals().get(Measure::Factored);
         let totals = Sums::default().with(Measure::Factored, factored);
         Use::new(used.start(), used.end(), totals)
     };
-    for (used, sign) in was {
-        let turned = sign.turned(true);
-        pending.spread(connection, key, &own(used), turned)?;
-    }
-    for (used, sign) in is {
-        pending.spread(connection, key, &own(used), *sign)?;
-    }
-    Ok(())
+    pending.spread(connection, key, &own(was), sign.turned(true))?;
+    pending.spread(connection, key, &own(is), sign)
 }

@@ -4,13 +4,8 @@
 
 use super::super::Error;
 use super::charge::{Charge, Class};
-use super::charged::{Subject, chain, standing};
-use super::factors::Factors;
 use super::pending::Key;
 use super::taken::{Taken, parts_of};
-use super::worth::Worth;
-use bank_core::time::{Seconds, Timestamp};
-use bank_core_figures::rollup::{Sign, Sums};
 use rusqlite::{Connection, OptionalExtension};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,9 +26,9 @@ impl Owner {
         }
     }
 
-    /// Whether it is the one that an instance names.
-    pub(super) fn is(&self, subject: &Subject) -> bool {
-        self.project == subject.project && self.user == subject.user
+    /// Whether it is this one.
+    pub(super) fn is(&self, project: &str, user: &str) -> bool {
+        self.project == project && self.user == user
     }
 
     /// Rollup key of what it used.
@@ -90,78 +85,4 @@ fn row_of(connection: &Connection, entry: i64) -> Result<Option<i64>, Error> {
     let mut statement = connection.prepare_cached(sql)?;
     let row = statement.query_row([entry], |r| r.get(0)).optional()?;
     Ok(row.flatten())
-}
-
-/// What an owner has of an instance.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Share {
-    pub(crate) project: String,
-    pub(crate) user: String,
-    /// The account that paid the last of it.
-    pub(crate) account: i64,
-    /// The first of its usage rows.
-    pub(crate) row: i64,
-    /// Its hours.
-    pub(crate) sums: Sums,
-    /// Processor-seconds by their consumption, in billionths.
-    pub(crate) work: i128,
-    /// What it was charged, without refunds.
-    pub(crate) worth: Worth,
-}
-
-/// What each owner has of an instance whose usage its charges define, the present one last; nothing if that one has
-/// all of it.
-pub(super) fn shares_of(
-    connection: &Connection,
-    factors: &mut Factors,
-    subject: &Subject,
-    began: Timestamp,
-) -> Result<Vec<Share>, Error> {
-    let chain = chain(connection, subject.last_usage)?;
-    let owners = owners_of(connection, &chain)?;
-    if owners.values().all(|owner| owner.is(subject)) {
-        return Ok(Vec::new());
-    }
-    let mut shares: BTreeMap<(String, String), Share> = BTreeMap::new();
-    let own = (subject.project.clone(), subject.user.clone());
-    for (charge, sign) in standing(&chain) {
-        let owner = owners.get(&charge.id);
-        let owner = owner.map(|owner| (owner.project.clone(), owner.user.clone()));
-        let share = shares.entry(owner.unwrap_or_else(|| own.clone()));
-        let share = share.or_default();
-        let used = charge.used(factors, &subject.machine, began);
-        share.sums.add(used.totals(), sign);
-        let work = charge.usage.processor_seconds(Seconds(charge.seconds));
-        share.work = match sign {
-            Sign::Plus => share.work.saturating_add(work),
-            Sign::Minus => share.work.saturating_sub(work),
-        };
-    }
-    for charge in chain.values().flatten().filter(|c| !c.is_refund) {
-        for part in parts_of(connection, charge)? {
-            let share = shares.entry((part.project.clone(), part.user.clone()));
-            let share = share.or_default();
-            if share.row == 0 {
-                share.row = charge.id;
-            }
-            share.account = part.account;
-            share.worth = share.worth.plus(part.amount);
-        }
-    }
-    shares.retain(|_, share| !share.sums.is_zero() || share.worth != Worth::default());
-    let mut all: Vec<Share> = shares
-        .into_iter()
-        .map(|((project, user), share)| Share {
-            project,
-            user,
-            ..share
-        })
-        .collect();
-    all.sort_by_key(|share| ((&share.project, &share.user) == (&own.0, &own.1), share.row));
-    if let (1, Some(only)) = (all.len(), all.first())
-        && (&only.project, &only.user) == (&own.0, &own.1)
-    {
-        return Ok(Vec::new());
-    }
-    Ok(all)
 }

@@ -9,7 +9,6 @@ use super::{Added, Rollups, Touched, ready};
 use bank_core::effects::{Effects, Entry, UsageRow};
 use bank_core_figures::rollup::{Sign, Sums};
 use rusqlite::Connection;
-use std::collections::BTreeMap;
 
 /// Counts a command that only adds to an instance's usage, without reading the instance again.
 pub(super) fn written(
@@ -70,30 +69,44 @@ pub(super) fn written(
     for charge in &billed {
         let used = charge.used(factors, key.machine, began);
         more.add(used.totals(), Sign::Plus);
-        let mut entries = effects.transactions.iter().flat_map(|tx| &tx.entries);
-        let entry = entries.find(|e| e.usage.is_some_and(|usage| usage.0 == charge.id));
-        let is_other = |e: &&Entry| e.project != key.project || e.user != key.user;
-        let own = entry.filter(is_other).map(|entry| Key {
-            project: &entry.project,
-            account: entry.account.map_or(0, |account| account.0),
-            user: &entry.user,
-            ..key.clone()
-        });
-        pending.spread(connection, own.as_ref().unwrap_or(&key), &used, Sign::Plus)?;
+        pending.spread(
+            connection,
+            &key_of(effects, charge, &key),
+            &used,
+            Sign::Plus,
+        )?;
     }
     let after = grown.is_none().then_some(more);
-    let added_now = Added {
-        more,
-        after,
-        by_owner: BTreeMap::new(),
-    };
-    added.insert(id, added_now);
+    added.insert(
+        id,
+        Added {
+            more,
+            after,
+            ..Added::default()
+        },
+    );
     let is_closed = !instance.is_open();
     let submit = instance.facts.submit;
     let job = charged::job(first, submit, instance.used_until, is_closed);
     match was {
         Some(was) => pending.recount(connection, &key, was, &job),
         None => pending.count(connection, &key, &job, Sign::Plus),
+    }
+}
+
+/// Rollup key of the use of a charge: that of its instance, but the project and the user of the charge.
+fn key_of<'a>(effects: &'a Effects, charge: &Charge, of_instance: &Key<'a>) -> Key<'a> {
+    let mut entries = effects.transactions.iter().flat_map(|tx| &tx.entries);
+    let entry = entries.find(|e| e.usage.is_some_and(|usage| usage.0 == charge.id));
+    let is_other = |e: &&Entry| e.project != of_instance.project || e.user != of_instance.user;
+    match entry.filter(is_other) {
+        Some(entry) => Key {
+            project: &entry.project,
+            account: entry.account.map_or(0, |account| account.0),
+            user: &entry.user,
+            ..*of_instance
+        },
+        None => *of_instance,
     }
 }
 
