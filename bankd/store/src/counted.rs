@@ -123,7 +123,7 @@ impl SqliteStore {
         };
         let is_last = all.last().is_some_and(|(n, _)| *n == place);
         let is_last_of_own = all.iter().rfind(|(_, other)| *other == own);
-        if !is_last_of_own.is_some_and(|(n, _)| *n == place) {
+        if is_last_of_own.is_none_or(|(n, _)| *n != place) {
             return Counted::default();
         }
         if added.by_owner.is_empty() {
