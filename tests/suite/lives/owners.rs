@@ -4,14 +4,7 @@ use std::collections::BTreeMap;
 
 use rusqlite::Connection;
 
-use super::truth::{Use, all};
-
-/// Whose usage is.
-pub(super) struct Whose<'t> {
-    pub(super) uses: &'t BTreeMap<i64, Use>,
-    /// Project and user of usage rows.
-    pub(super) owners: &'t BTreeMap<i64, [String; 2]>,
-}
+use super::truth::all;
 
 /// The project and the user that the journal names for a usage row: those of its first entry, or of the settlement in
 /// force that took this back.

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use bank_core::decimal::Decimal;
 use rusqlite::Connection;
 
-use super::idle::idle;
-use super::owners::{Whose, owners};
+use super::idle::{idle, idle_of};
+use super::owners::owners;
 
 const MICROS: i64 = 1_000_000;
 
@@ -105,10 +105,10 @@ struct Entry {
     shadow: i64,
 }
 
-pub(super) struct Use {
-    pub(super) job: Job,
-    pub(super) project: String,
-    pub(super) user: String,
+struct Use {
+    job: Job,
+    project: String,
+    user: String,
     /// Its mode is `track`.
     is_tracked: bool,
 }
@@ -133,11 +133,8 @@ impl Truth {
         let uses = uses(journal);
         let finished = finished(journal);
         truth.charges(&rows, &entries, &uses, &finished);
-        let whose = Whose {
-            uses: &uses,
-            owners: &owners(journal),
-        };
-        truth.time(&rows, &whose, &finished, &idle(journal));
+        let whose = (&uses, &owners(journal));
+        truth.time(&rows, whose, &finished, &idle(journal));
         truth.lines(&rows, &uses);
         for one in &finished {
             let job = (one.key[3].clone(), one.job.clone());
@@ -276,7 +273,7 @@ impl Truth {
     fn time(
         &mut self,
         rows: &BTreeMap<i64, Row>,
-        Whose { uses, owners }: &Whose<'_>,
+        (uses, owners): (&BTreeMap<i64, Use>, &BTreeMap<i64, [String; 2]>),
         finished: &[Finished],
         idle: &BTreeMap<i64, i128>,
     ) {
@@ -414,7 +411,7 @@ fn usage_rows(journal: &Connection) -> BTreeMap<i64, Row> {
             amount: r.get(6)?,
             reverses: r.get(7)?,
             is_shadow: r.get(8)?,
-            idle: super::idle::idle_of(&r.get::<_, String>(9)?),
+            idle: idle_of(&r.get::<_, String>(9)?),
         };
         Ok((r.get(0)?, row))
     })

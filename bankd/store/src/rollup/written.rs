@@ -5,7 +5,7 @@ use super::charge::{Charge, Class};
 use super::charged::{self, Subject};
 use super::pending::{Key, Pending};
 use super::taken::{self, Taken};
-use super::{Added, Rollups, Touched, ready};
+use super::{Rollups, Touched, ready};
 use bank_core::effects::{Effects, Entry, UsageRow};
 use bank_core_figures::rollup::{Sign, Sums};
 use rusqlite::Connection;
@@ -69,25 +69,13 @@ pub(super) fn written(
     for charge in &billed {
         let used = charge.used(factors, key.machine, began);
         more.add(used.totals(), Sign::Plus);
-        pending.spread(
-            connection,
-            &key_of(effects, charge, &key),
-            &used,
-            Sign::Plus,
-        )?;
+        let key = key_of(effects, charge, &key);
+        pending.spread(connection, &key, &used, Sign::Plus)?;
     }
-    let after = grown.is_none().then_some(more);
-    added.insert(
-        id,
-        Added {
-            more,
-            after,
-            ..Added::default()
-        },
-    );
-    let is_closed = !instance.is_open();
+    let own = added.entry(id).or_default();
+    (own.more, own.after) = (more, grown.is_none().then_some(more));
     let submit = instance.facts.submit;
-    let job = charged::job(first, submit, instance.used_until, is_closed);
+    let job = charged::job(first, submit, instance.used_until, !instance.is_open());
     match was {
         Some(was) => pending.recount(connection, &key, was, &job),
         None => pending.count(connection, &key, &job, Sign::Plus),
