@@ -51,9 +51,8 @@ impl Story {
         };
         for object in command.objects() {
             match object {
-                Object::Project(name) => set(&mut project, name),
                 Object::Account(name) => set(&mut project, &name),
-                Object::Row(name, _) => set(&mut project, name),
+                Object::Project(name) | Object::Row(name, _) => set(&mut project, name),
                 Object::User(name) => set(&mut user, name),
                 Object::Machine(name) => set(&mut machine, name),
                 Object::Job(id) => set(&mut job, id),

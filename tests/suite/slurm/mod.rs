@@ -123,14 +123,14 @@ fn a_running_job_of_slurm_gets_a_longer_limit() {
         let ran = cluster.slurm(&["scontrol", "update", &id, &limit]);
         ran.stderr.trim().to_owned()
     };
-    const REFUSED: &str = "Job violates accounting/QOS policy";
+    let refused = "Job violates accounting/QOS policy";
     let job = cluster.submit(&["-A", "tight", "-t", "10"], "60");
     cluster.wait(&job, "RUNNING");
     until("the job has a lien", || {
         (cluster.bank.held() == [("tight".to_owned(), 600)]).then_some(())
     });
     // 1200 and 660 of 700.
-    assert!(limit(&cluster, &job, 20).contains(REFUSED));
+    assert!(limit(&cluster, &job, 20).contains(refused));
     assert_eq!(limit(&cluster, &job, 11), "");
     cluster.slurm(&["scancel", &job]);
     cluster.wait_closed(&job, 1);
@@ -139,7 +139,7 @@ fn a_running_job_of_slurm_gets_a_longer_limit() {
     cluster.bank.bank_ok(&rate);
     let job = cluster.submit(&["-A", "chem", "-t", "1", "--mem=100", "-H"], "1");
     // 60600 of 10000.
-    assert!(limit(&cluster, &job, 10).contains(REFUSED));
+    assert!(limit(&cluster, &job, 10).contains(refused));
     cluster.slurm(&["scancel", &job]);
     cluster.bank.verify();
 }
