@@ -57,6 +57,11 @@ pub fn is_charge(kind: EntryKind) -> bool {
     )
 }
 
+/// Whether a kind of entry bills an instance, in real money or as a price without money.
+pub(crate) fn bills(kind: EntryKind) -> bool {
+    is_charge(kind) || kind == EntryKind::ChargeNotional
+}
+
 /// The entries that no reversal in force takes back, from entries in the order of their numbers.
 pub fn standing(entries: &[Placed]) -> Vec<&Placed> {
     let mut undone: BTreeSet<EntryId> = BTreeSet::new();

@@ -4,10 +4,9 @@
 use crate::amount::Amount;
 use crate::command::{Assign, Charge, HISTORY, Request, Whose};
 use crate::effects::{
-    Assigned, AssignedUse, Became, Billing, Delta, Effects, Entry, EntryKind, KnownUse, Outcome,
-    UsageRow,
+    Assigned, AssignedUse, Became, Billing, Delta, Effects, EntryKind, KnownUse, Outcome, UsageRow,
 };
-use crate::history::{Placed, is_charge, standing, taken_back_by, waiting};
+use crate::history::{Placed, bills, standing, taken_back_by, waiting};
 use crate::ids::{AllocationId, BOUNDED_RULE, NAME_BYTES_MAX, TxId};
 use crate::model::{Facts, Instance, ObjectType};
 use crate::postings::{About, Postings};
@@ -121,11 +120,10 @@ fn waits(
 
 /// The refusal of a use of which every charge was undone: it waits for nothing.
 fn undone(history: &[Placed]) -> Option<Refusal> {
-    let bills = |e: &Entry| is_charge(e.kind) || e.kind == EntryKind::ChargeNotional;
-    if standing(history).iter().any(|(_, e)| bills(e)) {
+    if standing(history).iter().any(|(_, e)| bills(e.kind)) {
         return None;
     }
-    let (TxId(transaction), last) = history.iter().rfind(|(_, e)| bills(e))?;
+    let (TxId(transaction), last) = history.iter().rfind(|(_, e)| bills(e.kind))?;
     let (transaction, TxId(by)) = (*transaction, taken_back_by(history, last.id)?);
     Some(Refusal::AlreadyReversed { transaction, by })
 }

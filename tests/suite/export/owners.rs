@@ -134,9 +134,14 @@ fn a_late_charge_of_another_project_moves_no_hours() {
 fn a_settlement_moves_what_was_unbilled() {
     let mut bank = funded();
     accepted(&bank, "charge", "c", ("ghost", "amy"), 100);
+    bank.bank_ok(&["refund", "c", "20"]);
+    let refunded = last(&bank, "refund");
     bank.bank_ok(&["settle", "c", "-A", "physics"]);
+    // What came before would bill nobody.
+    let undone = bank.bank(&["undo", &refunded]);
+    assert!(undone.stderr.contains("another project"), "{undone:?}");
     accepted(&bank, "end", "c", ("ghost", "amy"), 50);
-    assert_eq!(agreed(&bank), ["ghost 50 50", "physics 100 100"]);
+    assert_eq!(agreed(&bank), ["ghost 50 50", "physics 100 80"]);
     // The account of the settlement is the job's own: it pays what the job charges later.
     let again = bank.bank(&["settle", "c", "-A", "chemistry"]);
     assert!(again.stderr.contains("nothing unbilled"), "{again:?}");

@@ -1,5 +1,6 @@
 //! Repeated documents: the billed time of one use stays within the time that can have passed.
 
+use crate::export::sums::agree;
 use crate::harness::{Bank, Setup, T0};
 
 /// A document of one processor, so that a credit is a second.
@@ -72,6 +73,10 @@ fn two_runs_that_arrive_together_are_billed() {
         }
         assert_eq!(debited(&bank) - before, 500, "{id} {events:?}");
     }
+    // Exports have a job when it is closed.
+    let open = document("e.3", 0, "");
+    bank.script("delete", &open).expect(0, "");
+    agree(&bank);
     bank.verify();
 }
 

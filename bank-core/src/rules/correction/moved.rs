@@ -3,7 +3,7 @@
 use super::{announce, announce_moved};
 use crate::amount::Amount;
 use crate::effects::{Billing, Entry, EntryKind, UsageRow};
-use crate::history::{PastTx, is_charge, standing};
+use crate::history::{PastTx, bills, is_charge, standing};
 use crate::ids::{TxId, UsageId};
 use crate::model::Instance;
 use crate::postings::Postings;
@@ -140,10 +140,6 @@ pub(super) fn moves(tx: TxId, view: &View) -> bool {
     let at = rows.first().map(|row| row.at);
     let gives = |row: &&UsageRow| row.charged < Seconds(0) && Some(row.at) == at;
     rows.len() > 1 || rows_of(before, view).iter().any(gives)
-}
-
-pub(super) fn bills(kind: EntryKind) -> bool {
-    is_charge(kind) || kind == EntryKind::ChargeNotional
 }
 
 pub(super) fn rows_of(tx: TxId, view: &View) -> Vec<&UsageRow> {

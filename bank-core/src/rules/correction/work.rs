@@ -1,12 +1,12 @@
 //! The opposite of charges, refunds and settlements: the instance's sums follow.
 
-use super::moved::{self, bills, is_taken_back, rows_of};
+use super::moved::{self, is_taken_back, rows_of};
 use super::opposite::{begin, check_cover, not_reversible, oppose, reversed, unblock_paid};
 use super::shift_exact_sum;
 use crate::amount::Amount;
 use crate::command::Reverse;
 use crate::effects::{Billing, Effects, Entry, EntryKind, InstanceChange, UsageRow};
-use crate::history::{PastTx, Rest, refunds_of, rests, standing, taken_back_by};
+use crate::history::{PastTx, Rest, bills, refunds_of, rests, standing, taken_back_by};
 use crate::ids::{EntryId, Next, TxId, UsageId};
 use crate::model::Instance;
 use crate::postings::{About, Postings};
