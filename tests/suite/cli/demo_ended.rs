@@ -27,7 +27,10 @@ impl Demo {
 }
 
 fn start(folder: &Path, words: &[&str]) -> Demo {
-    let child = Command::new(programs().bankd())
+    // Under `nohup` the tests ignore the signal, and the demo would too.
+    let child = Command::new("env")
+        .arg("--default-signal=HUP")
+        .arg(programs().bankd())
         .arg("demo")
         .args(words)
         .env("TMPDIR", folder)
