@@ -65,11 +65,11 @@ pub struct NewQuote {
 pub struct Quote {
     /// Cost at the given duration.
     pub cost: String,
-    /// Available amount now; `null` with `cost_only`.
+    /// Available amount now; `null` with `cost_only`, and for a project of a partner bank.
     pub available: Option<String>,
     /// Required amount; differs from `cost` in modes that charge nothing.
     pub needed: Option<String>,
-    /// Amount available afterwards; `null` with `cost_only`.
+    /// Amount available afterwards; `null` where `available` is.
     pub remaining: Option<String>,
     /// The project that pays.
     pub project: Option<String>,

@@ -54,8 +54,8 @@ impl Installed {
 pub struct Standing {
     /// Whether the subscription leaves them out.
     pub exempt: bool,
-    /// In [`USAGE_UNITS`].
-    pub usage: u128,
+    /// In [`USAGE_UNITS`]; below zero if more credits were given back in the period than charged.
+    pub usage: i128,
     /// As [`Installed::over`] counts.
     pub contribution: u128,
 }
@@ -66,7 +66,7 @@ pub struct Sums {
     /// By name.
     pub groups: BTreeMap<String, Standing>,
     /// Usage of projects without a group, in [`USAGE_UNITS`].
-    pub unassigned: u128,
+    pub unassigned: i128,
 }
 
 /// The used share of a contribution.
@@ -90,7 +90,7 @@ pub enum Subscription {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Total {
     /// In [`USAGE_UNITS`].
-    pub usage: u128,
+    pub usage: i128,
     /// As [`Installed::over`] counts.
     pub contribution: u128,
 }
@@ -133,6 +133,7 @@ impl Subscription {
             usage,
             contribution,
         } = standing;
+        let (usage, of_all) = (positive(*usage), positive(counted.usage));
         match (exempt, usage, contribution) {
             (true, _, _) => Subscription::Exempt,
             (false, 0, 0) => Subscription::Nothing,
@@ -140,8 +141,8 @@ impl Subscription {
             (false, _, 0) => Subscription::Over,
             (false, usage, contribution) => {
                 let of = |a: u128, b: u128| Natural::from(a).times(&b.into());
-                let over = of(*usage, counted.contribution).times(&100.into());
-                let percent = over.nearest(&of(counted.usage, *contribution));
+                let over = of(usage, counted.contribution).times(&100.into());
+                let percent = over.nearest(&of(of_all, *contribution));
                 percent.map_or(Subscription::Over, Subscription::Percent)
             }
         }
@@ -162,7 +163,7 @@ impl Subscription {
 
 impl Sums {
     /// Adds usage of somebody, or of nobody's projects; none where the sum does not fit.
-    pub fn add_usage(&mut self, group: Option<&str>, usage: u128) -> Option<()> {
+    pub fn add_usage(&mut self, group: Option<&str>, usage: i128) -> Option<()> {
         let sum = match group {
             None => &mut self.unassigned,
             Some(name) => match self.groups.get_mut(name) {
@@ -202,13 +203,14 @@ impl Sums {
     pub fn table(&self, period: Span, unit: u128) -> Option<Table> {
         let (counted, all) = self.totals()?;
         let whole = CONTRIBUTION_UNITS.checked_mul(u128::from(period.micros()))?;
-        let used = |usage: u128| decimal(usage, unit, 2);
+        let used = |usage| signed(usage, |usage| decimal(usage, unit, 2));
+        let share = |usage| signed(usage, |usage| percent(usage, positive(all.usage)));
         let processors = |contribution: u128| decimal(contribution, whole, 2);
         let row = |group: Option<&String>, standing: &Standing| Row {
             group: group.cloned(),
             exempt: standing.exempt,
             usage: used(standing.usage),
-            usage_share: percent(standing.usage, all.usage),
+            usage_share: share(standing.usage),
             contribution: processors(standing.contribution),
             contribution_share: percent(standing.contribution, all.contribution),
             subscription: match group {
@@ -250,6 +252,18 @@ pub fn decimal(number: u128, unit: u128, places: u32) -> String {
     fixed(&number.into(), &unit.into(), places).unwrap_or_default()
 }
 
+/// A number that may be below zero, shown by its amount; what is shown as zero has no sign.
+pub fn signed(number: i128, shown: impl Fn(u128) -> String) -> String {
+    let text = shown(number.unsigned_abs());
+    let has_sign = number < 0 && text.bytes().any(|b| matches!(b, b'1'..=b'9'));
+    if has_sign { format!("-{text}") } else { text }
+}
+
+/// The number, or zero for one below zero.
+pub fn positive(number: i128) -> u128 {
+    u128::try_from(number).unwrap_or(0)
+}
+
 /// A fraction with so many decimals, half away from zero; none where it divides by zero.
 pub fn fixed(over: &Natural, under: &Natural, places: u32) -> Option<String> {
     let number = over.times(&Natural::ten_to(places)).nearest(under)?;
@@ -276,11 +290,9 @@ pub fn factored(micros: i128, factor: u64) -> i128 {
         .unwrap_or(micros)
 }
 
-/// Whole microseconds of factored usage in [`USAGE_UNITS`]; none where that does not fit, or is below
-/// zero.
-pub fn usage(micros: i128) -> Option<u128> {
-    let micros = u128::try_from(micros).ok()?;
-    micros.checked_mul(u128::from(hardware::FACTOR_ONE))
+/// Whole microseconds of factored usage in [`USAGE_UNITS`]; none where that does not fit.
+pub fn usage(micros: i128) -> Option<i128> {
+    micros.checked_mul(hardware::FACTOR_ONE.into())
 }
 
 /// The period between two instants; none unless the first comes before the second.

@@ -128,6 +128,14 @@ impl UsageReport {
         self.named.user.as_deref().or(own).unwrap_or_default()
     }
 
+    /// Both names as the source has them.
+    pub fn as_named(&self) -> AsNamed {
+        AsNamed {
+            account: Some(self.account().to_owned()),
+            user: Some(self.login().to_owned()),
+        }
+    }
+
     /// Further statements of its source, beyond the input of the rules, as its instance keeps them. Records
     /// and exports of a charged use contain them (usage-records.md 6.3).
     pub fn stated(&self) -> Vec<(String, String)> {

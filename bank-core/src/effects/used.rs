@@ -2,7 +2,7 @@
 
 use super::Charged;
 use crate::amount::Amount;
-use crate::command::{HISTORY, Identity, UsageReport};
+use crate::command::{AsNamed, HISTORY, Identity, UsageReport};
 use crate::ids::{AllocationId, InstanceId, TxId};
 use crate::model::InstanceKey;
 use crate::refusal::Refusal;
@@ -51,6 +51,10 @@ pub struct KnownUse {
     pub project: String,
     /// The user of the use.
     pub user: String,
+    /// The principal investigator; empty for none.
+    pub pi: String,
+    /// The names in the latest report of the source.
+    pub named: AsNamed,
     /// Whether the new report equals the stored one.
     pub is_same: bool,
     /// The number of amendments.
@@ -117,6 +121,8 @@ impl UseRow {
             key: self.report.request.key(),
             project: self.project().to_owned(),
             user: self.user().to_owned(),
+            pi: self.report.pi.clone(),
+            named: self.report.as_named(),
             is_same: self.report.canonical() == identity.record
                 && identity.is_in_reservation_of(self.report.more.as_deref()),
             revision: self.revision,

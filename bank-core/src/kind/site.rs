@@ -12,6 +12,7 @@ use self::check::{check, removable};
 use super::{Check, Field, KeyType, Kind, Need, Readers, Record, Type, Value, Writers};
 use super::{RECORDS_MAX, choice};
 use crate::ids::{NAME_BYTES_MAX, check_name};
+use std::collections::BTreeSet;
 
 /// The word of the kind whose records are kinds.
 pub const WORD: &str = "kind";
@@ -295,7 +296,11 @@ pub fn read(text: &str) -> Result<Field, &'static str> {
         "time" => Type::Time,
         "list" => Type::Texts(LIST_MAX, NAME_BYTES_MAX),
         words if words.contains('|') && words.split('|').all(is_word) => {
-            Type::Choice(words.split('|').map(str::to_owned).collect())
+            let words: Vec<String> = words.split('|').map(str::to_owned).collect();
+            if words.iter().collect::<BTreeSet<_>>().len() < words.len() {
+                return Err("different words with | between them");
+            }
+            Type::Choice(words)
         }
         kind if kind == OBJECT || (kind != WORD && super::of(kind).is_some()) => {
             Type::Reference(kind.to_owned())

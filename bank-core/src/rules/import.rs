@@ -40,11 +40,14 @@ pub(super) fn import(chunk: &Chunk, view: &View, ctx: &Context<'_>) -> Result<Ef
     };
     let none = Already::default();
     let mut fates = Vec::with_capacity(chunk.reports.len());
+    let of_owners = of_owners(chunk, view, ctx);
     for (n, report) in chunk.reports.iter().enumerate() {
+        let of_owner = of_owners.get(&n);
+        let report = of_owner.unwrap_or(report);
         let record = Record {
             report,
             already: view.already.get(n).unwrap_or(&none),
-            names: chunk.reports.names(n),
+            names: chunk.reports.names(n).filter(|_| of_owner.is_none()),
             comes_again: chunk.reports.comes_again(n),
             fault: chunk.reports.fault(n),
             digest: chunk.digests.get(n).copied(),
@@ -59,6 +62,21 @@ pub(super) fn import(chunk: &Chunk, view: &View, ctx: &Context<'_>) -> Result<Ef
         fates.push(fate);
     }
     taking.finish(chunk, fates)
+}
+
+/// The records whose owner is the one to whom a person gave the use, by their places.
+fn of_owners(
+    chunk: &Chunk,
+    view: &View,
+    ctx: &Context<'_>,
+) -> HashMap<usize, Arc<UsageReport>> {
+    let pairs = chunk.reports.iter().zip(&view.already).enumerate();
+    let owned = pairs.filter_map(|(n, (report, already))| {
+        let known = already.known.as_ref().filter(|k| k.instance.is_none())?;
+        let of_owner = report::of_owner(report, known, None, ctx)?;
+        Some((n, Arc::new(of_owner)))
+    });
+    owned.collect()
 }
 
 /// A record of the chunk, with what is known beside it.

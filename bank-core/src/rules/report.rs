@@ -1,8 +1,10 @@
 //! One report of finished usage: its machine, the source that charges it, and its times.
 
 use crate::command::UsageReport;
-use crate::model::{Machine, ReservationCharge};
+use crate::effects::KnownUse;
+use crate::model::{Instance, Machine, ReservationCharge};
 use crate::refusal::Refusal;
+use crate::select;
 use crate::time::Seconds;
 use crate::view::Context;
 
@@ -33,6 +35,41 @@ pub(super) fn foreign(
 pub(super) fn uses_reservation(report: &UsageReport, machine: Option<&Machine>) -> bool {
     let is_reported = |m: &Machine| m.reservation_charge == ReservationCharge::Reported;
     machine.is_some_and(is_reported) && !report.reservation().is_empty()
+}
+
+/// An amended report in the names of the owner to whom a person gave the use, by a settlement or an assignment: if its
+/// source names nobody else than before, it does not take the use from them. None if it names its own owner.
+pub(super) fn of_owner(
+    report: &UsageReport,
+    known: &KnownUse,
+    instance: Option<&Instance>,
+    ctx: &Context<'_>,
+) -> Option<UsageReport> {
+    if known.is_same || report.as_named() != known.named {
+        return None;
+    }
+    let own = &report.request.whose;
+    let found = select::find(ctx.directory, own);
+    let (project, user) = match instance {
+        Some(instance) => (&instance.facts.project, &instance.facts.user),
+        None => (&known.project, &known.user),
+    };
+    let names = |project: &str, user: &str| {
+        own.project.as_deref() == Some(project) && own.user.as_deref().unwrap_or_default() == user
+    };
+    let is_settled = *project != known.project && names(&known.project, &known.user);
+    let has_project = select::is_payer(ctx.directory, &found.project_name);
+    if names(project, user) || !(is_settled || !has_project) {
+        return None;
+    }
+    let mut report = report.clone();
+    report.named = report.as_named();
+    report.request.whose.project = Some(project.clone()).filter(|name| !name.is_empty());
+    report.request.whose.user = Some(user.clone()).filter(|name| !name.is_empty());
+    if report.pi.is_empty() {
+        report.pi.clone_from(&known.pi);
+    }
+    Some(report)
 }
 
 /// Refuses a report of a use that is not over.

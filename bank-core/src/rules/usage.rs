@@ -9,7 +9,7 @@ use crate::model::Instance;
 use crate::policy::{ChargePolicy, Quantity, Verdict, verdict};
 use crate::postings::Postings;
 use crate::refusal::Refusal;
-use crate::rules::report::{check_times, foreign, machine};
+use crate::rules::report::{self, check_times, foreign, machine};
 use crate::rules::{charge, import, lifecycle, same};
 use crate::select;
 use crate::terms::{Terms, Whole};
@@ -26,6 +26,11 @@ pub(super) fn take(
     ctx: &Context<'_>,
 ) -> Result<Effects, Refusal> {
     check(report, ctx)?;
+    let of_owner = view.known.as_ref().and_then(|known| {
+        let own = view.instances.iter().find(|i| Some(i.id) == known.instance);
+        report::of_owner(report, known, own, ctx)
+    });
+    let report = of_owner.as_ref().unwrap_or(report);
     if report.charged_before.is_some() {
         // The same again.
         let known = view.known.as_ref().filter(|known| known.is_same);

@@ -3,7 +3,7 @@
 
 use super::{Error, codec, instance, seal};
 use bank_core::amount::Amount;
-use bank_core::command::{Chunk, HISTORY, Identity};
+use bank_core::command::{AsNamed, Chunk, HISTORY, Identity};
 use bank_core::effects::{Became, KnownUse, OtherUse, Shortage};
 use bank_core::ids::{AllocationId, InstanceId};
 use bank_core::model::{Instance, InstanceKey, ObjectType};
@@ -53,7 +53,7 @@ pub(super) fn write_shortage(connection: &Connection, row: &Shortage) -> Result<
 
 const COLUMNS: &str = "s.name, u.object_id, u.machine, u.object_type, u.project, u.revision,
     u.became, u.policy, u.counted, u.instance, u.digest, u.amount, u.allocation,
-    u.refusal, u.user, u.more";
+    u.refusal, u.user, u.more, u.pi, u.account, u.login";
 
 /// The rows of finished uses that a command needs.
 pub(super) fn add(connection: &Connection, need: &Need, view: &mut View) -> Result<(), Error> {
@@ -416,5 +416,10 @@ fn read(r: &Row<'_>, new: Option<(&[u8; 16], &Identity)>) -> Result<KnownUse, Er
         on: r.get::<_, Option<i64>>(12)?.map(AllocationId),
         refusal: r.get::<_, Option<String>>(13)?.map(Cow::Owned),
         user: r.get(14)?,
+        pi: r.get(16)?,
+        named: AsNamed {
+            account: r.get(17)?,
+            user: r.get(18)?,
+        },
     })
 }

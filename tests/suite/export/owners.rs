@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::sums::{agree, last, thousandths};
+use super::sums::{agree, agree_exactly, last, thousandths};
 use super::{bank, export, path, uses};
 use crate::harness::{Bank, Setup, T0};
 
@@ -218,6 +218,60 @@ fn an_undone_use_is_not_assigned() {
         );
         let moved = "SELECT count(*) FROM usage_identity WHERE project = 'physics'";
         assert_eq!(bank.query(moved), [["1"]], "{mode}");
+        bank.verify();
+    }
+}
+
+/// A person gives a use to a project. The source reports it again with other processors: it stays with that project, until
+/// the source names another owner.
+#[test]
+fn an_amended_record_stays_with_the_project_that_a_person_named() {
+    for (mode, gives) in [
+        ("strict", "settle"),
+        ("strict", "assign"),
+        ("track", "assign"),
+    ] {
+        let mut bank = funded();
+        bank.bank_ok(&["machine", "add", "green", "--mode", mode]);
+        bank.set_clock(T0 + 86_400);
+        let reported = |project: &str, processors: u32| {
+            let row = format!(
+                r#"{{"source":"s","id":"u1","machine":"green","project":"{project}","user":"amy","start":"2025-12-01T01:00:00Z","end":"2025-12-01T01:01:00Z","processors":{processors}}}"#
+            );
+            let (file, name) = path(&bank, "in.jsonl");
+            std::fs::write(file, row + "\n").unwrap();
+            bank.bank_ok(&["import", "jsonl", &name]);
+        };
+        let hours = |expected: &str| {
+            agree_exactly(&bank);
+            let all = lines(&bank);
+            let own = expected.split_once(' ').unwrap();
+            let core: i64 = all
+                .iter()
+                .filter_map(|line| line.strip_prefix("Job ").or(line.strip_prefix("Adjustment ")))
+                .filter_map(|line| line.split_once(' '))
+                .filter(|(project, _)| *project == own.0)
+                .map(|(_, hours)| hours.parse::<i64>().unwrap())
+                .sum();
+            assert_eq!(core.to_string(), own.1, "{mode} {gives}: {all:?}");
+            let owner = "SELECT project FROM usage_identity";
+            assert_eq!(bank.query(owner), [[own.0]], "{mode} {gives}");
+            let waits = bank.json(&["unmapped"]);
+            assert_eq!(waits["items"].as_array().map(Vec::len), Some(0), "{waits}");
+        };
+        reported("ghost", 4);
+        if gives == "settle" {
+            bank.bank_ok(&["settle", "u1", "-A", "physics"]);
+        } else {
+            let assign = ["unmapped", "assign", "account=ghost", "physics"];
+            bank.bank_ok(&[&assign[..], &["--no-rule", "--yes"]].concat());
+        }
+        reported("ghost", 8);
+        hours("physics 480");
+        reported("ghost", 2);
+        hours("physics 120");
+        reported("chemistry", 2);
+        hours("chemistry 120");
         bank.verify();
     }
 }

@@ -361,11 +361,11 @@ fn the_ten_cells() {
     for cell in cells {
         let standing = Standing {
             exempt: cell["exempt"] == true,
-            usage: number(cell, "usage"),
+            usage: number(cell, "usage").try_into().unwrap(),
             contribution: number(cell, "contribution"),
         };
         let total = Total {
-            usage: number(cell, "total_usage"),
+            usage: number(cell, "total_usage").try_into().unwrap(),
             contribution: number(cell, "total_contribution"),
         };
         assert_eq!(

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 const DAY: i64 = 86_400_000_000;
 
-fn standing(exempt: bool, usage: u128, contribution: u128) -> Standing {
+fn standing(exempt: bool, usage: i128, contribution: u128) -> Standing {
     Standing {
         exempt,
         usage,
@@ -30,6 +30,8 @@ fn the_ten_cells_are_those_of_the_vectors() {
         (true, 5, 5, "Exempt"),
         (true, 5, 0, "Exempt"),
         (true, 0, 5, "Exempt"),
+        (false, -5, 5, "Under"),
+        (false, -5, 0, "—"),
     ] {
         let of = standing(exempt, usage, contribution);
         let total = Total {
@@ -67,6 +69,11 @@ fn halves_of_a_percent_go_away_from_zero() {
     assert_eq!(decimal(5, 1_000, 2), "0.01");
     assert_eq!(decimal(4, 1_000, 2), "0.00");
     assert_eq!(decimal(7, 2, 0), "4");
+    let hundredths = |number| signed(number, |number| decimal(number, 1_000, 2));
+    assert_eq!(
+        [-5, -4, 0, 5].map(hundredths),
+        ["-0.01", "0.00", "0.00", "0.01"]
+    );
 }
 
 #[test]
@@ -191,13 +198,14 @@ fn capacity_is_weighed_by_the_time_that_it_is_there() {
     assert_eq!(capacity(&kinds, Some("m"), whole), Some(0));
     let mut buckets = Buckets::new(whole.cut(4));
     // All ten processors for the last day and a half: five of them are not there yet.
-    buckets.add(2, expected / 2).unwrap();
-    buckets.add(3, expected).unwrap();
+    let used = i128::try_from(expected).unwrap();
+    buckets.add(2, used / 2).unwrap();
+    buckets.add(3, used).unwrap();
     let shown = buckets.shown(&kinds, None, true).unwrap();
     let percent: Vec<Option<&str>> = shown.iter().map(|b| b.percent.as_deref()).collect();
     assert_eq!(percent, [None, None, None, Some("100.00")]);
     let mut at_end = Buckets::new(whole.cut(4));
-    at_end.add(3, expected * 3 / 2).unwrap();
+    at_end.add(3, used * 3 / 2).unwrap();
     assert_eq!(at_end.add(4, 1), None, "there is no such bucket");
     let shown = at_end.shown(&kinds, None, false).unwrap();
     assert_eq!(
@@ -271,8 +279,9 @@ fn a_factored_use_is_cut_once_towards_zero() {
     ] {
         assert_eq!(factored(micros, factor), counts, "{micros} {factor}");
     }
-    assert_eq!(usage(2), Some(2 * u128::from(FACTOR_ONE)));
-    assert_eq!((usage(-1), usage(i128::MAX)), (None, None));
+    assert_eq!(usage(2), Some(2 * i128::from(FACTOR_ONE)));
+    assert_eq!(usage(-1), Some(-i128::from(FACTOR_ONE)));
+    assert_eq!((usage(i128::MIN), usage(i128::MAX)), (None, None));
 }
 
 #[test]
@@ -299,7 +308,7 @@ fn parts_of_a_period_of_full_hours_are_on_full_hours() {
 #[test]
 fn what_does_not_fit_is_never_counted_wrong() {
     let mut sums = Sums::default();
-    sums.add_usage(Some("amy"), u128::MAX).unwrap();
+    sums.add_usage(Some("amy"), i128::MAX).unwrap();
     assert_eq!(sums.add_usage(Some("amy"), 1), None);
     sums.add_usage(None, 1).unwrap();
     assert_eq!(sums.totals(), None);
@@ -349,13 +358,14 @@ proptest! {
             let edges = period.cut(count);
             for (bucket, pair) in edges.windows(2).enumerate() {
                 let own = span(pair[0], pair[1]).unwrap();
-                buckets.add(bucket, part(total, ran, own, Credit::Spread)).unwrap();
+                let used = i128::try_from(part(total, ran, own, Credit::Spread)).unwrap();
+                buckets.add(bucket, used).unwrap();
             }
-            whole += part(total, ran, period, Credit::Spread);
+            whole += i128::try_from(part(total, ran, period, Credit::Spread)).unwrap();
         }
         let shown = buckets.shown(&[], None, false).unwrap();
         prop_assert_eq!(shown.len(), usize::try_from(count).unwrap());
-        prop_assert_eq!(shown.iter().map(|b| b.used).sum::<u128>(), whole);
+        prop_assert_eq!(shown.iter().map(|b| b.used).sum::<i128>(), whole);
     }
 
     #[test]
@@ -366,7 +376,7 @@ proptest! {
         for (place, usage) in usages.iter().enumerate() {
             let name = format!("g{place:02}");
             sums.groups.insert(name.clone(), standing(exempt, 0, 0));
-            sums.add_usage(Some(&name), u128::from(*usage)).unwrap();
+            sums.add_usage(Some(&name), i128::from(*usage)).unwrap();
         }
         let period = span(Timestamp(0), Timestamp(1)).unwrap();
         let table = sums.table(period, USAGE_UNITS).unwrap();

@@ -1,6 +1,6 @@
 //! Utilisation of the capacity, bucket by bucket (reports.md 1.7 item 3).
 
-use super::fixed;
+use super::{fixed, positive};
 use super::hardware::{self, Kind};
 use super::spread::Span;
 use crate::natural::Natural;
@@ -10,7 +10,7 @@ use bank_core::time::Timestamp;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Buckets {
     edges: Vec<Timestamp>,
-    used: Vec<u128>,
+    used: Vec<i128>,
     /// No capacity has passed after it.
     until: Option<Timestamp>,
 }
@@ -20,11 +20,11 @@ pub struct Buckets {
 pub struct Bucket {
     /// When.
     pub span: Span,
-    /// Usage, in [`super::USAGE_UNITS`].
-    pub used: u128,
+    /// Usage, in [`super::USAGE_UNITS`]; below zero if more credits were given back than charged.
+    pub used: i128,
     /// Capacity, in the same units.
     pub capacity: u128,
-    /// Percent with two decimals; none where there was nothing to use.
+    /// Percent with two decimals, from zero on; none where there was nothing to use.
     pub percent: Option<String>,
 }
 
@@ -48,7 +48,7 @@ impl Buckets {
 
     /// Adds what was used in one of them, in [`super::USAGE_UNITS`]; none where the sum does not fit, or
     /// there is no such bucket.
-    pub fn add(&mut self, bucket: usize, usage: u128) -> Option<()> {
+    pub fn add(&mut self, bucket: usize, usage: i128) -> Option<()> {
         let sum = self.used.get_mut(bucket)?;
         *sum = sum.checked_add(usage)?;
         Some(())
@@ -72,13 +72,13 @@ impl Buckets {
     pub fn whole(&self, kinds: &[Kind], machine: Option<&str>, held: bool) -> Option<Bucket> {
         let span = Span::new(*self.edges.first()?, *self.edges.last()?)?;
         let mut used = self.used.iter();
-        let used = used.try_fold(0_u128, |sum, used| sum.checked_add(*used))?;
+        let used = used.try_fold(0_i128, |sum, used| sum.checked_add(*used))?;
         self.bucket(used, span, kinds, machine, held)
     }
 
     fn bucket(
         &self,
-        used: u128,
+        used: i128,
         span: Span,
         kinds: &[Kind],
         machine: Option<&str>,
@@ -89,7 +89,8 @@ impl Buckets {
             Some(passed) => hardware::capacity(kinds, machine, passed)?,
             None => 0,
         };
-        let counted = if held { used.min(capacity) } else { used };
+        let counted = positive(used);
+        let counted = if held { counted.min(capacity) } else { counted };
         let hundred = Natural::from(counted).times(&100.into());
         Some(Bucket {
             span,

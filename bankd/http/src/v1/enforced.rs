@@ -28,7 +28,10 @@ pub(super) async fn show(call: Call) -> Handled {
     if let Some(name) = &query.machine {
         call.view.machine(name)?;
     }
-    let work = Work::new(&call.view, query.project, None, query.machine)?;
+    if let Some(name) = &query.project {
+        call.view.project(name)?;
+    }
+    let work = Work::new(&call.view, query.project, None, query.machine);
     let directory = Arc::clone(call.directory());
     let rows = call.ask(move |connection| {
         let (from, until) = window;

@@ -66,7 +66,7 @@ pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
         return Err(if call.view.is_unlimited() {
             unknown()
         } else {
-            let what = format!("transaction {name}");
+            let what = format!("job or transaction {name}");
             call.refused(&Refusal::NotAllowed { what })
         });
     }

@@ -40,6 +40,7 @@ pub(super) async fn show(Path(format): Path<String>, call: Call) -> Handled {
     let query: ExportQuery = call.query()?;
     let wanted = Wanted::of(&call, &query)?;
     let names = Names {
+        project: query.project.as_deref(),
         user: query.user.as_deref(),
         machine: query.machine.as_deref(),
         ..Names::default()
@@ -129,7 +130,7 @@ impl Wanted {
             return Err(call.refused(&Refusal::BadWindow));
         }
         let (project, user) = (query.project.clone(), query.user.clone());
-        let work = Work::new(&call.view, project, user, query.machine.clone())?;
+        let work = Work::new(&call.view, project, user, query.machine.clone());
         Ok(Self { from, to, work })
     }
 

@@ -19,7 +19,6 @@ use super::call::{Call, Handled, ok};
 use super::named::Names;
 use super::pages::numbered;
 use super::path::Path;
-use super::view::Lookup as _;
 use super::view::View;
 use super::{arithmetic, explain, formula, json};
 use crate::error::Failure;
@@ -32,7 +31,7 @@ pub(super) async fn list(call: Call) -> Handled {
     let open = open.map_err(|r| call.refused(&r))?;
     let bounds = [&query.from, &query.until, &query.period].map(Option::as_deref);
     let period = period(bounds).map_err(|r| call.refused(&r))?;
-    let work = Work::new(&call.view, query.project, query.user, query.machine)?;
+    let work = Work::new(&call.view, query.project, query.user, query.machine);
     let wanted = work.clone();
     let keep = move |row: &JobRow| {
         open.is_none_or(|open| open == row.closed.is_none())
@@ -145,36 +144,35 @@ pub(super) struct Work {
 }
 
 impl Work {
-    /// Names that are unknown are 404: an empty list would hide a slip of the fingers. A user or
-    /// machine that only documents name is looked for as text; [`Work::check`] is for an empty list.
+    /// Names that only documents have are looked for as text; [`Work::check`] is for an empty list.
     pub(super) fn new(
         view: &View,
         project: Option<String>,
         user: Option<String>,
         machine: Option<String>,
-    ) -> Result<Work, Failure> {
-        if let Some(name) = &project {
-            view.project(name)?;
-        }
-        Ok(Work {
+    ) -> Work {
+        Work {
             view: view.clone(),
             project,
             user,
             machine,
-        })
+        }
     }
 
-    /// Checks the user and the machine of an empty list: registered, or named by usage or a job in view.
+    /// Checks the names of an empty list, which would hide a misspelt one: registered, or named by usage or a job in
+    /// view.
     ///
     /// # Errors
     /// 404 for the first other name; if the store cannot be read.
     pub(super) async fn check(&self, call: &Call) -> Result<(), Failure> {
         let kinds = [
-            (self.user.as_deref(), None),
-            (None, self.machine.as_deref()),
+            (self.project.as_deref(), None, None),
+            (None, self.user.as_deref(), None),
+            (None, None, self.machine.as_deref()),
         ];
-        for (user, machine) in kinds {
+        for (project, user, machine) in kinds {
             let names = Names {
+                project,
                 user,
                 machine,
                 ..Names::default()
@@ -182,8 +180,8 @@ impl Work {
             let Err(unknown) = names.check(call).await else {
                 continue;
             };
-            let (user, machine) = (user.map(str::to_owned), machine.map(str::to_owned));
-            let work = Work::new(&call.view, None, user, machine)?;
+            let [project, user, machine] = [project, user, machine].map(|n| n.map(str::to_owned));
+            let work = Work::new(&call.view, project, user, machine);
             let found = call.ask(move |connection| {
                 let keep = |row: &JobRow| work.holds(&row.project, &row.user, &row.machine);
                 jobs::list(connection, None, 1, None, keep)

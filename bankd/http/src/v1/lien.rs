@@ -26,7 +26,7 @@ pub(super) async fn list(call: Call) -> Handled {
     let after = query.after.as_deref().map(cursor).transpose();
     let after = after.map_err(|r| call.refused(&r))?;
     let then = historical::then(&call, query.at.as_deref(), query.recorded).await?;
-    let work = job::Work::new(&call.view, query.project, query.user, query.machine)?;
+    let work = job::Work::new(&call.view, query.project, query.user, query.machine);
     let names = work.clone();
     let keep = move |row: &LienRow| work.holds(&row.project, &row.user, &row.machine);
     if let Some(then) = then {

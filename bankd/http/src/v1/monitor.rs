@@ -21,7 +21,7 @@ pub(super) async fn list(call: Call) -> Handled {
         Ok((window, limit, after.unwrap_or(Place::BEGIN)))
     };
     let (window, limit, after) = read().map_err(|refusal| call.refused(&refusal))?;
-    let work = Work::new(&call.view, query.project, query.user, query.machine)?;
+    let work = Work::new(&call.view, query.project, query.user, query.machine);
     let (names, code) = (work.clone(), query.code);
     let keep = move |row: &Watched| {
         let (_, machine) = &row.object;

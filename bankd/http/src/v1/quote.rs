@@ -243,6 +243,9 @@ fn shape_of(
         warnings.push("would_refuse: strict enforcement would refuse it".to_owned());
     }
     let payer = select::find(directory, &request.whose);
+    // The account of a partner has a limit for what its projects may owe, not their money.
+    let is_elsewhere = payer.project.is_none() && select::is_payer(directory, &payer.project_name);
+    let has_money = !cost_only && !is_elsewhere;
     let priced = Priced {
         usage: &request.usage,
         duration: request.duration.unwrap_or_default(),
@@ -254,9 +257,9 @@ fn shape_of(
     };
     Quote {
         cost: json::amount(quoted.cost, bank),
-        available: (!cost_only).then(|| json::amount(quoted.available, bank)),
+        available: has_money.then(|| json::amount(quoted.available, bank)),
         needed: (!cost_only).then(|| json::amount(quoted.cost, bank)),
-        remaining: (!cost_only).then(|| json::sum(remaining, bank)),
+        remaining: has_money.then(|| json::sum(remaining, bank)),
         account: quoted
             .account
             .and_then(|id| directory.account(id))

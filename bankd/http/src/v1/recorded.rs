@@ -15,7 +15,7 @@ pub(super) async fn list(call: Call) -> Handled {
     let (limit, below) = numbered(&call, query.limit, query.after.as_deref())?;
     let bounds = [&query.from, &query.until, &query.period].map(Option::as_deref);
     let period = period(bounds).map_err(|r| call.refused(&r))?;
-    let work = Work::new(&call.view, query.project, query.user, query.machine)?;
+    let work = Work::new(&call.view, query.project, query.user, query.machine);
     let wanted = work.clone();
     let page = call.ask(move |connection| {
         let keep = |row: &RecordedRow| wanted.holds(&row.project, &row.user, &row.machine);

@@ -10,7 +10,6 @@ use bankd_store::read::fallback::{self, ShortJob};
 use super::call::{Call, Handled, ok};
 use super::job::Work;
 use super::json;
-use super::named::Names;
 use super::pages::Turn;
 use super::report_usage::utc_moment;
 
@@ -22,8 +21,8 @@ pub(super) async fn on_fallback(call: Call) -> Handled {
     let query: FallbackQuery = call.query()?;
     let turn = Turn::of(&call, query.limit, query.after.clone())?;
     let (from, until) = window(&query, call.now()).map_err(|r| call.refused(&r))?;
-    let (user, machine) = (query.user.clone(), query.machine.clone());
-    let work = Work::new(&call.view, query.project, query.user, query.machine)?;
+    let work = Work::new(&call.view, query.project, query.user, query.machine);
+    let names = work.clone();
     let directory = std::sync::Arc::clone(call.directory());
     let keep = move |job: &ShortJob| {
         work.holds(&job.project, &job.user, &job.machine) && ran_elsewhere(&directory, job)
@@ -31,12 +30,6 @@ pub(super) async fn on_fallback(call: Call) -> Handled {
     let found = call.ask(move |connection| fallback::short(connection, (from, until), keep));
     let (jobs, complete) = found.await?;
     if jobs.is_empty() {
-        // The user of a job is valid because of the job.
-        let names = Names {
-            user: user.as_deref(),
-            machine: machine.as_deref(),
-            ..Names::default()
-        };
         names.check(&call).await?;
     }
     let directory = call.directory();

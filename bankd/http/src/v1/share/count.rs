@@ -14,7 +14,7 @@ use bank_core::time::Timestamp;
 use bank_core_figures::contribution::hardware::{FACTOR_ONE, Kind};
 use bank_core_figures::contribution::utilisation::{Bucket, Buckets};
 use bank_core_figures::contribution::{
-    Credit, Row, Span, Sums, USAGE_UNITS, decimal, percent, usage,
+    Credit, Row, Span, Sums, USAGE_UNITS, decimal, percent, positive, signed, usage,
 };
 use bank_core_figures::records::{installed, nodes};
 use bank_core_figures::rollup::grid::{Grid, shown};
@@ -35,7 +35,7 @@ pub(super) struct Count<'q> {
     kinds: Vec<Kind>,
     sums: Sums,
     /// Busy processor time, and held processor time of the uses that report busy time.
-    busy: BTreeMap<Option<String>, (u128, u128)>,
+    busy: BTreeMap<Option<String>, (i128, i128)>,
     machines: BTreeMap<String, Buckets>,
     all: Buckets,
     uses: u64,
@@ -156,19 +156,15 @@ impl<'q> Count<'q> {
         let (busy, held) = (sums.get(Measure::Cpu), sums.get(Measure::Measured));
         if held != 0 {
             let sum = self.busy.entry(group.clone()).or_default();
-            sum.0 = sum.0.checked_add(u128::try_from(busy).ok()?)?;
-            sum.1 = sum.1.checked_add(u128::try_from(held).ok()?)?;
+            sum.0 = sum.0.checked_add(busy)?;
+            sum.1 = sum.1.checked_add(held)?;
         }
-        // Because of the cut to whole units, a reversal may exceed the usage of a bucket by one. A share of
-        // credits is one of usage: it counts even if no funds moved.
-        let figure = match measure {
-            Measure::Charge => sums.get(measure).saturating_add(sums.get(Measure::Shadow)),
-            _ => sums.get(measure),
-        };
-        let figure = figure.max(0);
+        // A share of credits is one of usage: it counts even if no funds moved.
         let used = match measure {
-            Measure::Charge => self.charged(figure)?,
-            _ => usage(figure)?,
+            Measure::Charge => {
+                self.charged(sums.get(measure).checked_add(sums.get(Measure::Shadow))?)?
+            }
+            _ => usage(sums.get(measure))?,
         };
         self.sums.add_usage(group.as_deref(), used)?;
         self.all.add(bucket, used)?;
@@ -178,10 +174,10 @@ impl<'q> Count<'q> {
     }
 
     /// Charges, in the units of usage.
-    fn charged(&self, amount: i128) -> Option<u128> {
+    fn charged(&self, amount: i128) -> Option<i128> {
         let minor = self.question.directory.bank.precision.minor_per_credit();
         let each = USAGE_UNITS.checked_div(u128::try_from(minor).ok()?)?;
-        u128::try_from(amount).ok()?.checked_mul(each)
+        amount.checked_mul(i128::try_from(each).ok()?)
     }
 
     /// The period in the answer; `None` on overflow of a sum.
@@ -229,7 +225,7 @@ impl<'q> Count<'q> {
             contribution: text_of(&row.contribution),
             contribution_share: text_of(&row.contribution_share),
             subscription: text_of(&row.subscription),
-            cpu_efficiency: busy.map(|(busy, held)| percent(*busy, *held)),
+            cpu_efficiency: busy.map(|(busy, held)| percent(positive(*busy), positive(*held))),
         }
     }
 
@@ -256,7 +252,8 @@ impl<'q> Count<'q> {
         let held = self.question.basis == Basis::Slots;
         let parts = buckets.shown(&self.kinds, machine, held)?;
         let whole = buckets.whole(&self.kinds, machine, held)?;
-        let text_of = |usage| decimal(usage, self.question.units.each(), 2);
+        let each = self.question.units.each();
+        let text_of = |usage| decimal(usage, each, 2);
         let zone = &self.question.zone;
         let running = self.question.running;
         let bucket = |bucket: Bucket| UtilisationBucket {
@@ -267,7 +264,7 @@ impl<'q> Count<'q> {
             to: json::time(bucket.span.to()),
             shown_from: shown(bucket.span.from(), zone),
             shown_to: shown(bucket.span.to(), zone),
-            used: text_of(bucket.used),
+            used: signed(bucket.used, text_of),
             capacity: text_of(bucket.capacity),
             percent: bucket.percent,
         };
