@@ -248,7 +248,10 @@ fn an_amended_record_stays_with_the_project_that_a_person_named() {
             let own = expected.split_once(' ').unwrap();
             let core: i64 = all
                 .iter()
-                .filter_map(|line| line.strip_prefix("Job ").or(line.strip_prefix("Adjustment ")))
+                .filter_map(|line| {
+                    line.strip_prefix("Job ")
+                        .or(line.strip_prefix("Adjustment "))
+                })
                 .filter_map(|line| line.split_once(' '))
                 .filter(|(project, _)| *project == own.0)
                 .map(|(_, hours)| hours.parse::<i64>().unwrap())
@@ -273,5 +276,29 @@ fn an_amended_record_stays_with_the_project_that_a_person_named() {
         reported("chemistry", 2);
         hours("chemistry 120");
         bank.verify();
+    }
+}
+
+/// Usage can name a project that is not registered. Lists and exports select it by its name, and refuse a misspelt one.
+#[test]
+fn a_project_of_usage_only_is_selected_by_its_name() {
+    let bank = funded();
+    accepted(&bank, "charge", "a", ("ghost", "amy"), 100);
+    accepted(&bank, "end", "b", ("chemistry", "amy"), 100);
+    bank.script("delete", &document("a", ("ghost", "amy"), 1, 0))
+        .expect(0, "");
+    for format in ["jsonl", "csv", "ur1"] {
+        let text = export(&bank, &[format, "-A", "ghost"]);
+        assert!(
+            text.contains("ghost") && !text.contains("chemistry"),
+            "{format}: {text}"
+        );
+    }
+    let jobs = bank.json(&["jobs", "-A", "ghost"]);
+    assert_eq!(jobs["items"].as_array().map(Vec::len), Some(1), "{jobs}");
+    for command in [&["export", "jsonl"][..], &["jobs"], &["liens"]] {
+        let refused = bank.bank(&[command, &["-A", "gohst"]].concat());
+        assert!(refused.stderr.contains("gohst"), "{command:?}: {refused:?}");
+        assert_ne!(refused.exit, 0, "{command:?}");
     }
 }

@@ -13,6 +13,21 @@ fn a_job_is_quoted_reserved_and_charged_at_both_banks() {
     let mut world = World::new(2, &[]);
     let document = job("Moab.1", &project(1), 100);
     world.banks[0].script("quote", &document).expect(0, "200\n");
+    // The credits of the project are at the other bank, and the limit of the partner's account is no part of them.
+    let of = project(1);
+    let asked = [
+        "quote", "-A", &of, "-u", "amy", "--procs", "2", "--wall", "100",
+    ];
+    let quote = world.banks[0].json(&asked);
+    assert_eq!(
+        (text(&quote, "needed"), quote.get("available")),
+        ("200", Some(&serde_json::Value::Null))
+    );
+    let shown = world.banks[0].bank_ok(&asked);
+    assert!(
+        shown.contains("the partner bank has its credits"),
+        "{shown}"
+    );
     world.banks[0].script("reserve", &document).expect(0, "");
     assert_eq!(world.banks[0].held(), [("owed-by-1".to_owned(), 200)]);
     assert_eq!(world.banks[1].held(), [("chemistry".to_owned(), 200)]);
