@@ -39,6 +39,8 @@ pub struct Book {
     pub instances: BTreeMap<i64, Instance>,
     /// Every lien, by number.
     pub liens: BTreeMap<i64, Lien>,
+    /// The open lien of each instance that has one, by their numbers.
+    open: BTreeMap<i64, i64>,
     /// Every quote, by TID.
     pub quotes: BTreeMap<String, Quote>,
     /// Every usage row.
@@ -79,6 +81,7 @@ impl Book {
             allocations: BTreeMap::from([(allocation.id.0, allocation)]),
             instances: BTreeMap::new(),
             liens: BTreeMap::new(),
+            open: BTreeMap::new(),
             quotes: BTreeMap::new(),
             usages: Vec::new(),
             journal: Vec::new(),
@@ -231,9 +234,9 @@ impl Book {
     }
 
     fn with_lien(&self, instance: &Instance) -> Instance {
-        let open = |l: &&Lien| l.instance == instance.id && l.state == LienState::Open;
+        let open = self.open.get(&instance.id.0);
         Instance {
-            lien: self.liens.values().find(open).cloned(),
+            lien: open.and_then(|id| self.liens.get(id)).cloned(),
             ..instance.clone()
         }
     }
@@ -436,6 +439,11 @@ impl Ledger for Book {
         self.times.extend(effects.times.iter().cloned());
         for lien in effects.liens.iter().chain(&effects.relaid) {
             self.liens.insert(lien.id.0, lien.clone());
+            if lien.state == LienState::Open {
+                self.open.insert(lien.instance.0, lien.id.0);
+            } else if self.open.get(&lien.instance.0) == Some(&lien.id.0) {
+                self.open.remove(&lien.instance.0);
+            }
         }
         for quote in &effects.quotes {
             self.quotes.insert(quote.tid.clone(), quote.clone());

@@ -32,6 +32,8 @@ impl SqliteStore {
             )));
         }
         let mut connection = connect(path)?;
+        // Sixty commits make a bank. They are on disk together, before this returns.
+        connection.pragma_update(None, "synchronous", "OFF")?;
         connection.pragma_update(None, "application_id", migrate::APPLICATION_ID)?;
         migrate::migrate(&mut connection)?;
         bank::insert(&connection, new)?;
@@ -39,6 +41,8 @@ impl SqliteStore {
         extent::write(&connection, &extent::measure(&connection)?)?;
         choice::seed(&connection, &policy)?;
         version::seed(&mut connection)?;
+        connection.pragma_update(None, "synchronous", "FULL")?;
+        connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
         SqliteStore::from_connection(connection, policy)
     }
 

@@ -5,6 +5,7 @@ use super::super::{Error, migrate};
 use super::{Finding, Report};
 use rusqlite::Connection;
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Every page is valid, and every index matches its table.
 pub(super) fn pages(connection: &Connection, report: &mut Report) -> Result<(), Error> {
@@ -19,10 +20,8 @@ pub(super) fn pages(connection: &Connection, report: &mut Report) -> Result<(), 
 /// Tables, indexes and triggers are those of a bank that was made now: whoever took a trigger away to
 /// change the journal has left that open.
 pub(super) fn schema(connection: &Connection, report: &mut Report) -> Result<(), Error> {
-    let mut fresh = Connection::open_in_memory()?;
-    migrate::migrate(&mut fresh)?;
-    let (is, should) = (objects(connection)?, objects(&fresh)?);
-    for (name, sql) in &should {
+    let (is, should) = (objects(connection)?, made()?);
+    for (name, sql) in should.iter() {
         match is.get(name) {
             None => {
                 let text = format!("{name}: it is missing from the schema");
@@ -42,8 +41,26 @@ pub(super) fn schema(connection: &Connection, report: &mut Report) -> Result<(),
     migrations(connection, report)
 }
 
+/// Statements of a schema by type and name.
+type Objects = BTreeMap<String, String>;
+
+/// The schema of a bank that is made now. Each version is made once in a process: it takes longer than a small bank.
+pub(super) fn made() -> Result<Arc<Objects>, Error> {
+    static MADE: Mutex<BTreeMap<i64, Arc<Objects>>> = Mutex::new(BTreeMap::new());
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    let version = migrate::current_version();
+    if let Some(known) = made.get(&version) {
+        return Ok(Arc::clone(known));
+    }
+    let mut fresh = Connection::open_in_memory()?;
+    migrate::migrate(&mut fresh)?;
+    let all = Arc::new(objects(&fresh)?);
+    made.insert(version, Arc::clone(&all));
+    Ok(all)
+}
+
 /// Everything in the schema with the words that made it.
-fn objects(connection: &Connection) -> Result<BTreeMap<String, String>, Error> {
+fn objects(connection: &Connection) -> Result<Objects, Error> {
     // The warm-up table of the service start may exist.
     let mut statement = connection.prepare(
         "SELECT type || ' ' || name, coalesce(sql, '') FROM sqlite_schema

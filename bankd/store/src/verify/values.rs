@@ -2,24 +2,17 @@
 //! only when a row is written, and its file check ignores constraints. A boolean of 2 would count
 //! as true everywhere, and under every hash.
 
-use super::super::{Error, migrate};
-use super::{Finding, Report};
+use super::super::Error;
+use super::{Finding, Report, house};
 use rusqlite::Connection;
 
 /// Every `CHECK` of the schema, over all rows.
 pub(super) fn check(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     // The constraints of this program, not those of the file: `schema` compares both.
-    let mut fresh = Connection::open_in_memory()?;
-    migrate::migrate(&mut fresh)?;
-    let sql = "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND sql IS NOT NULL
-               AND name NOT LIKE 'sqlite_%' ORDER BY name";
-    let mut statement = fresh.prepare(sql)?;
-    let rows = statement.query_map([], |r| Ok((r.get(0)?, r.get(1)?)))?;
-    for row in rows {
-        let (table, made): (String, String) = row?;
-        let all = constraints(&made);
-        if !all.is_empty() {
-            of_table(connection, &table, &all, report)?;
+    for (name, made) in house::made()?.iter() {
+        let all = constraints(made);
+        if let Some(table) = name.strip_prefix("table ").filter(|_| !all.is_empty()) {
+            of_table(connection, table, &all, report)?;
         }
     }
     Ok(())
