@@ -59,6 +59,8 @@ pub struct Book {
     pub others: BTreeSet<TxId>,
     /// Finished uses by source, id and start.
     pub uses: BTreeMap<(String, String, Timestamp), UseRow>,
+    /// Their records that others replaced, likewise.
+    earlier: BTreeMap<(String, String, Timestamp), Vec<String>>,
     /// When a start of each object was refused last.
     pub refused: BTreeMap<InstanceKey, Timestamp>,
     /// The latest shortage of each object and project.
@@ -91,6 +93,7 @@ impl Book {
             records: BTreeMap::new(),
             others: BTreeSet::new(),
             uses: BTreeMap::new(),
+            earlier: BTreeMap::new(),
             refused: BTreeMap::new(),
             shortages: BTreeMap::new(),
             proposals: BTreeMap::new(),
@@ -166,6 +169,7 @@ impl Book {
         if let Some(pi) = &row.pi {
             report.pi.clone_from(pi);
         }
+        known.given = true;
         known.amount = row.amount.or(known.amount);
         known.on = row.on.or(known.on);
     }
@@ -401,10 +405,8 @@ impl Ledger for Book {
         let already = chunk.reports.iter().map(|report| {
             let key = report.request.key();
             let identity = report.identity();
-            let (source, id) = (identity.source.clone(), identity.id.clone());
-            let known = self.uses.get(&(source, id, identity.start));
             Already {
-                known: known.map(|known| known.known(&identity)),
+                known: self.known(&identity),
                 has_instance: self.is_used(&key),
                 others: {
                     let mut others = self.others_of(&key);
@@ -451,11 +453,10 @@ impl Ledger for Book {
         self.usages.extend(effects.usages.iter().cloned());
         self.removals.extend(effects.removals.iter().copied());
         for row in &effects.uses {
-            let Identity {
-                source, id, start, ..
-            } = row.report.identity();
-            self.uses.insert((source, id, start), row.clone());
+            self.take_use(row);
         }
+        let of_given = |row: &&mut UseRow| row.instance.is_some() && row.instance == effects.given;
+        self.uses.values_mut().filter(of_given).for_each(|row| row.given = true);
         for row in &effects.assigned {
             self.give(row);
         }

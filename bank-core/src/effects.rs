@@ -71,6 +71,8 @@ pub struct Effects {
     pub uses: Vec<UseRow>,
     /// Finished uses that got their project after all.
     pub assigned: Vec<AssignedUse>,
+    /// The instance whose finished use a person gave to its owner.
+    pub given: Option<InstanceId>,
     /// Proposals as they are afterwards.
     pub proposals: Vec<Proposal>,
     /// What the caller moved, for the limit of a day.

@@ -219,7 +219,7 @@ fn add_laid<L: Ledger>(ledger: &mut L, view: &mut View) -> Result<(), L::Error> 
     let already = view.already.iter().filter_map(|a| a.known.as_ref());
     let known = already
         .chain(&view.known)
-        .filter(|known| !known.is_same || known.became == Became::Kept);
+        .filter(|known| !(known.is_same || known.is_earlier) || known.became == Became::Kept);
     let mut laid: BTreeSet<AllocationId> = known.filter_map(|known| known.on).collect();
     laid.retain(|id| view.allocation(*id).is_none());
     for id in laid {

@@ -443,6 +443,7 @@ impl Postings {
             .into_iter()
             .filter(|a| touched.contains(&a.id));
         Effects {
+            given: None,
             allocations: allocations.collect(),
             reshaped: self.reshaped,
             transactions: self.transactions,

@@ -67,6 +67,12 @@ impl ReservationTime {
         whole.saturating_mul(self.sign())
     }
 
+    /// Whether it is about the same time of the same reservation.
+    fn equals(&self, other: &ReservationTime) -> bool {
+        let own = (&self.key, &self.span, &self.processors, &self.facts);
+        own == (&other.key, &other.span, &other.processors, &other.facts)
+    }
+
     /// 1, or -1 if it takes time back.
     pub fn sign(&self) -> i128 {
         if self.back { -1 } else { 1 }
@@ -119,16 +125,13 @@ pub fn in_force(times: &[ReservationTime], instance: InstanceId) -> Vec<&Reserva
     let own = times.iter().filter(|time| time.instance == instance);
     let mut left: Vec<&ReservationTime> = Vec::new();
     let mut owed: Vec<&ReservationTime> = Vec::new();
-    let is_equal = |a: &ReservationTime, b: &ReservationTime| {
-        a.key == b.key && a.span == b.span && a.processors == b.processors && a.facts == b.facts
-    };
     for time in own {
         let (opposite, same) = if time.back {
             (&mut left, &mut owed)
         } else {
             (&mut owed, &mut left)
         };
-        match opposite.iter().position(|other| is_equal(other, time)) {
+        match opposite.iter().position(|other| other.equals(time)) {
             Some(place) => {
                 opposite.remove(place);
             }
@@ -136,6 +139,37 @@ pub fn in_force(times: &[ReservationTime], instance: InstanceId) -> Vec<&Reserva
         }
     }
     left
+}
+
+/// The rows that undo those of a transaction, or do them again. Time of a job that another record took back since stays so, and
+/// time of a charge that is not in force does not come back.
+pub fn undone(
+    times: &[ReservationTime],
+    (target, tx): (TxId, TxId),
+    is_in_force: impl Fn(TxId) -> bool,
+) -> Vec<ReservationTime> {
+    let own = times.iter().filter(|time| time.tx == target);
+    let mut left: BTreeMap<InstanceId, Vec<&ReservationTime>> = BTreeMap::new();
+    let mut found = Vec::new();
+    for time in own {
+        let left = left.entry(time.instance);
+        let left = left.or_insert_with_key(|instance| in_force(times, *instance));
+        // A reservation's own rows have its exact sum.
+        let counts = if time.facts.is_some() {
+            true
+        } else if time.back {
+            let mut before = times.iter().filter(|other| other.tx < target && !other.back);
+            let origin = before.rfind(|other| other.instance == time.instance && other.equals(time));
+            origin.is_none_or(|origin| is_in_force(origin.tx))
+        } else {
+            let place = left.iter().position(|other| other.equals(time));
+            place.is_some_and(|place| !left.remove(place).back)
+        };
+        if counts {
+            found.push(time.taken_back(tx));
+        }
+    }
+    found
 }
 
 /// A change of a reservation's time by one transaction.

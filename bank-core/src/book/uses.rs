@@ -2,7 +2,7 @@
 
 use super::Book;
 use crate::command::Identity;
-use crate::effects::{OtherUse, UseRow};
+use crate::effects::{KnownUse, OtherUse, UseRow};
 use crate::model::{Instance, InstanceKey, ObjectType};
 use crate::need::{INSTANCES_MAX, Need};
 use crate::reconcile::is_same_id;
@@ -63,13 +63,30 @@ impl Book {
         jobs.any(|i| i.key.machine == machine)
     }
 
+    /// The stored use of an identity, compared with a new record.
+    pub(super) fn known(&self, identity: &Identity) -> Option<KnownUse> {
+        let key = (identity.source.clone(), identity.id.clone(), identity.start);
+        let mut known = self.uses.get(&key)?.known(identity);
+        let earlier = self.earlier.get(&key);
+        let is_earlier = earlier.is_some_and(|all| all.contains(&identity.record));
+        known.is_earlier = is_earlier && !known.is_same;
+        Some(known)
+    }
+
+    /// Stores a finished use. A record that it replaces is remembered, unless it is a run of samples.
+    pub(super) fn take_use(&mut self, row: &UseRow) {
+        let identity = row.report.identity();
+        let key = (identity.source, identity.id, identity.start);
+        let replaced = self.uses.insert(key.clone(), row.clone());
+        if let Some(replaced) = replaced.filter(|_| !row.report.is_of_samples()) {
+            let earlier = self.earlier.entry(key).or_default();
+            earlier.push(replaced.report.canonical());
+        }
+    }
+
     /// The finished use of an identity, and its instance.
     pub(super) fn add_known(&self, identity: &Identity, view: &mut View) {
-        let Identity {
-            source, id, start, ..
-        } = identity.clone();
-        let known = self.uses.get(&(source, id, start));
-        view.known = known.map(|known| known.known(identity));
+        view.known = self.known(identity);
         let instance = view.known.as_ref().and_then(|known| known.instance);
         let missing = instance.filter(|id| view.instances.iter().all(|i| i.id != *id));
         let found = missing.and_then(|id| self.instances.get(&id.0));

@@ -111,7 +111,7 @@ impl UsageReport {
     }
 
     /// Whether samples are all that is known of it, so that it has no resource that they do not state.
-    fn is_of_samples(&self) -> bool {
+    pub fn is_of_samples(&self) -> bool {
         let mut flags = self.flags.split(' ');
         flags.any(|flag| matches!(flag, SAMPLED | CORES_UNKNOWN))
     }

@@ -38,6 +38,8 @@ pub struct UseRow {
     pub available: Option<Amount>,
     /// Which line of its chunk it is from, counted from 0, where lines are kept.
     pub place: Option<u32>,
+    /// A person gave it to its owner, and its source named nobody else since.
+    pub given: bool,
 }
 
 /// The stored use of an identity.
@@ -55,8 +57,12 @@ pub struct KnownUse {
     pub pi: String,
     /// The names in the latest report of the source.
     pub named: AsNamed,
+    /// A person gave it to its owner, and its source named nobody else since.
+    pub given: bool,
     /// Whether the new report equals the stored one.
     pub is_same: bool,
+    /// Whether the new report equals one that another replaced since.
+    pub is_earlier: bool,
     /// The number of amendments.
     pub revision: i64,
     /// The result of the use.
@@ -123,8 +129,10 @@ impl UseRow {
             user: self.user().to_owned(),
             pi: self.report.pi.clone(),
             named: self.report.as_named(),
+            given: self.given,
             is_same: self.report.canonical() == identity.record
                 && identity.is_in_reservation_of(self.report.more.as_deref()),
+            is_earlier: false,
             revision: self.revision,
             became: self.became,
             policy: self.policy.to_owned(),

@@ -51,6 +51,7 @@ pub(super) fn import(chunk: &Chunk, view: &View, ctx: &Context<'_>) -> Result<Ef
             comes_again: chunk.reports.comes_again(n),
             fault: chunk.reports.fault(n),
             digest: chunk.digests.get(n).copied(),
+            given: of_owner.is_some(),
             place: chunk.places.get(n).copied(),
         };
         let fate = if report.source == chunk.source {
@@ -90,12 +91,16 @@ struct Record<'a> {
     /// The fault of the record by itself.
     fault: Option<&'a Refusal>,
     digest: Option<[u8; 16]>,
+    /// A person gave it to its owner.
+    given: bool,
     place: Option<u32>,
 }
 
 /// The stored state of an identity before a record.
 struct Before {
     is_same: bool,
+    /// The record was replaced by another one since.
+    is_earlier: bool,
     became: Became,
     revision: i64,
     /// Its price, and the allocation with it.
@@ -107,9 +112,10 @@ struct Before {
 }
 
 /// The state of an identity within the chunk.
+#[derive(Default)]
 struct Seen {
-    /// Its row; none where it is left alone.
-    row: Option<usize>,
+    /// Its rows, the last of which counts; empty where it is left alone.
+    rows: Vec<usize>,
 }
 
 struct Taking<'a> {
@@ -147,7 +153,7 @@ impl<'a> Taking<'a> {
             Ok(Ok(decided)) => decided,
             Ok(Err(fate)) => {
                 if fate == Fate::Alone && record.comes_again {
-                    self.seen.insert(key, Seen { row: None });
+                    self.seen.insert(key, Seen::default());
                 }
                 return fate;
             }
@@ -168,10 +174,11 @@ impl<'a> Taking<'a> {
             refusal: worth.refusal,
             available: worth.available,
             place: record.place,
+            given: record.given,
         });
         if record.comes_again {
-            let row = Some(self.rows.len().saturating_sub(1));
-            self.seen.insert(key, Seen { row });
+            let row = self.rows.len().saturating_sub(1);
+            self.seen.entry(key).or_default().rows.push(row);
         }
         Fate::Took(became)
     }
@@ -194,6 +201,9 @@ impl<'a> Taking<'a> {
         let Ok(before) = self.before(record) else {
             return Ok(Err(Fate::Alone));
         };
+        if before.as_ref().is_some_and(|before| before.is_earlier) {
+            return Ok(Err(Fate::Took(Became::Duplicate)));
+        }
         let machines = &self.view.charged_machines;
         let is_charged = || machines.contains(&report.request.whose.machine);
         let foreign = report::foreign(report, is_charged, self.ctx);
@@ -254,7 +264,7 @@ impl<'a> Taking<'a> {
                 &record.report.request.object_id,
             ));
         };
-        if before.as_ref().is_some_and(|before| before.is_same) {
+        if before.as_ref().is_some_and(|b| b.is_same || b.is_earlier) {
             return Ok(Err(Fate::Took(Became::Duplicate)));
         }
         let stood = before.as_ref().filter(|before| before.amount.is_some());
@@ -307,10 +317,15 @@ impl<'a> Taking<'a> {
         let key = (report.request.object_id.as_str(), report.incarnation());
         let seen = record.comes_again.then(|| self.seen.get(&key));
         if let Some(seen) = seen.flatten() {
-            let row = seen.row.and_then(|row| self.rows.get(row)).ok_or(())?;
+            let mut rows = seen.rows.iter().rev().filter_map(|row| self.rows.get(*row));
+            let row = rows.next().ok_or(())?;
             let is_same = report.repeats(&row.report);
+            let known = record.already.known.as_ref();
+            let is_earlier = known.is_some_and(|known| known.is_same || known.is_earlier)
+                || rows.any(|row| report.repeats(&row.report));
             return Ok(Some(Before {
                 is_same,
+                is_earlier: is_earlier && !is_same,
                 became: row.became,
                 revision: row.revision,
                 amount: row.amount,
@@ -324,11 +339,12 @@ impl<'a> Taking<'a> {
             return Ok(None);
         };
         // A charge on an instance is adjusted there.
-        if known.instance.is_some() && !known.is_same {
+        if known.instance.is_some() && !known.is_same && !known.is_earlier {
             return Err(());
         }
         Ok(Some(Before {
             is_same: known.is_same,
+            is_earlier: known.is_earlier,
             became: known.became,
             revision: known.revision,
             amount: known.amount,

@@ -37,34 +37,26 @@ pub(super) fn uses_reservation(report: &UsageReport, machine: Option<&Machine>) 
     machine.is_some_and(is_reported) && !report.reservation().is_empty()
 }
 
-/// An amended report in the names of the owner to whom a person gave the use, by a settlement or an assignment: if its
-/// source names nobody else than before, it does not take the use from them. None if it names its own owner.
+/// An amended report in the names of the owner to whom a person gave the use, by a settlement or an assignment: its source
+/// does not take it from them unless it names another owner than before. None for any other use.
 pub(super) fn of_owner(
     report: &UsageReport,
     known: &KnownUse,
     instance: Option<&Instance>,
     ctx: &Context<'_>,
 ) -> Option<UsageReport> {
-    if known.is_same || report.as_named() != known.named {
-        return None;
-    }
-    let own = &report.request.whose;
-    let found = select::find(ctx.directory, own);
     let (project, user) = match instance {
         Some(instance) => (&instance.facts.project, &instance.facts.user),
         None => (&known.project, &known.user),
     };
-    let names = |project: &str, user: &str| {
-        own.project.as_deref() == Some(project) && own.user.as_deref().unwrap_or_default() == user
-    };
-    let is_settled = *project != known.project && names(&known.project, &known.user);
-    let has_project = select::is_payer(ctx.directory, &found.project_name);
-    if names(project, user) || !(is_settled || !has_project) {
+    let is_given = known.given && report.as_named() == known.named;
+    // After the undo of a settlement or an assignment, the use waits again.
+    if !is_given || !select::is_payer(ctx.directory, project) {
         return None;
     }
     let mut report = report.clone();
     report.named = report.as_named();
-    report.request.whose.project = Some(project.clone()).filter(|name| !name.is_empty());
+    report.request.whose.project = Some(project.clone());
     report.request.whose.user = Some(user.clone()).filter(|name| !name.is_empty());
     if report.pi.is_empty() {
         report.pi.clone_from(&known.pi);

@@ -26,10 +26,14 @@ pub(super) fn take(
     ctx: &Context<'_>,
 ) -> Result<Effects, Refusal> {
     check(report, ctx)?;
+    if let Some(known) = view.known.as_ref().filter(|known| known.is_earlier) {
+        return Ok(unchanged(known, None, view));
+    }
     let of_owner = view.known.as_ref().and_then(|known| {
         let own = view.instances.iter().find(|i| Some(i.id) == known.instance);
         report::of_owner(report, known, own, ctx)
     });
+    let given = of_owner.is_some();
     let report = of_owner.as_ref().unwrap_or(report);
     if report.charged_before.is_some() {
         // The same again.
@@ -75,6 +79,7 @@ pub(super) fn take(
         refusal: known.and_then(|known| known.refusal.clone()),
         revision: known.map_or(0, |known| known.revision.saturating_add(1)),
         before: known.and_then(|known| known.instance),
+        given,
     };
     if let Some(source) = foreign {
         return Ok(taking.keep(source, view));
@@ -198,6 +203,8 @@ struct Taking<'a> {
     carried: Option<(Amount, Option<AllocationId>)>,
     /// The refusal of strict enforcement for the record that this one replaces.
     refusal: Option<Cow<'static, str>>,
+    /// A person gave it to its owner.
+    given: bool,
 }
 
 impl Taking<'_> {
@@ -361,6 +368,7 @@ impl Taking<'_> {
             refusal: refusal.map(Cow::Borrowed).or(self.refusal),
             available: None,
             place: None,
+            given: self.given,
         });
         let charged: Option<Charged> = match effects.outcome {
             Outcome::Charged(charged) => Some(charged),

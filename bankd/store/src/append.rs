@@ -8,7 +8,7 @@ use super::sqlite::SqliteStore;
 use super::use_rows::write_uses;
 use super::uses::write_shortage;
 use super::version::{self, Version};
-use super::{Error, access, codec, hash, partner, seal, times, traces, unmapped};
+use super::{Error, access, codec, hash, partner, seal, times, traces, unmapped, uses};
 use bank_core::effects::{DirectoryRow, Effects, Entry, Transaction, UsageRow};
 use bank_core::ids::Next;
 use bank_core::model::{Allocation, Quote};
@@ -51,6 +51,9 @@ pub(super) fn append(store: &mut SqliteStore, effects: &Effects) -> Result<(), E
     write_uses(store, &effects.uses, tx)?;
     for row in &effects.assigned {
         unmapped::give(store, row, tx)?;
+    }
+    if let Some(instance) = effects.given {
+        uses::give(&store.connection, instance)?;
     }
     store.rollups.after(&store.connection, effects, was)?;
     access::write(&store.connection, effects)?;

@@ -34,16 +34,24 @@ impl Numbering {
 /// A name of a kind that is to have a number.
 pub type Numbered = (Numbering, String);
 
-/// Notes that a finished use became another one; with its former end if it only became longer.
+/// What an amendment replaced.
+#[derive(Debug, Default)]
+pub(super) struct Replaced {
+    /// The former end, if a run of samples only became longer.
+    pub(super) ended_before: Option<i64>,
+    /// The digest of the former record, if it is one that can come again.
+    pub(super) digest: Option<Vec<u8>>,
+}
+
+/// Notes that a finished use became another one.
 pub(super) fn changed(
     connection: &Connection,
     identity: i64,
-    ended_before: Option<i64>,
+    replaced: &Replaced,
 ) -> Result<(), Error> {
-    let sql = "INSERT INTO use_change (identity, ended_before) VALUES (?1, ?2)";
-    let number = connection
-        .prepare_cached(sql)?
-        .insert((identity, ended_before))?;
+    let sql = "INSERT INTO use_change (identity, ended_before, digest) VALUES (?1, ?2, ?3)";
+    let values = (identity, replaced.ended_before, &replaced.digest);
+    let number = connection.prepare_cached(sql)?.insert(values)?;
     seal::renew(connection, "use_change", &[&number])
 }
 

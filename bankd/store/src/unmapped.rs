@@ -153,7 +153,7 @@ pub(super) fn give(
     let sql = concat!(
         "UPDATE usage_identity SET project = ?4, user = coalesce(?5, user), pi = coalesce(?9, pi),
              amount = coalesce(?6, amount), allocation = coalesce(?7, allocation),
-             tx = coalesce(?8, tx)
+             tx = coalesce(?8, tx), given = 1
          WHERE id = ",
         one!()
     );
@@ -176,7 +176,7 @@ pub(super) fn give(
         .optional()?;
     if let Some(number) = number {
         seal::renew(connection, "usage_identity", &[&number])?;
-        export::changed(connection, number, None)?;
+        export::changed(connection, number, &export::Replaced::default())?;
     }
     rollups.stored_use(connection, key, Sign::Plus)?;
     let sql = concat!("DELETE FROM unmapped WHERE identity = ", one!());

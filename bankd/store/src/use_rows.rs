@@ -4,7 +4,8 @@
 use super::rollup::Rollups;
 use super::sqlite::SqliteStore;
 use super::uses::digest;
-use super::{Error, export, seal, sources, unmapped};
+use super::export::{self, Replaced};
+use super::{Error, seal, sources, unmapped};
 use crate::background;
 use bank_core::effects::UseRow;
 use bank_core::usage::kept;
@@ -15,7 +16,7 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 use std::thread;
 
 /// Columns of a row but its digest, which is the last.
-const COLUMNS: usize = 40;
+const COLUMNS: usize = 41;
 
 /// Number of bound values of a row: the columns, the digest and the seal.
 const BOUND: usize = COLUMNS + 2;
@@ -31,7 +32,7 @@ macro_rules! columns {
              object_type, account, login, project, user, group_name, queue, qos, state, exit_code,
              flags, millis, nodes, gpus, memory_bytes, wall_us, cpu_us, requested_s, revision,
              became, policy, counted, instance, amount, allocation, refusal, tx, block, place,
-             available, host, disk_bytes, more, pi, digest, seal)"
+             available, host, disk_bytes, more, pi, given, digest, seal)"
     };
 }
 
@@ -40,7 +41,7 @@ macro_rules! insert {
     () => {
         concat!(columns!(), " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
              ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35,
-             ?36, ?37, ?38, ?39, ?40, ?41, ?42)")
+             ?36, ?37, ?38, ?39, ?40, ?41, ?42, ?43)")
     };
 }
 
@@ -58,7 +59,7 @@ const AMENDED: &str = concat!(
         requested_s = ?24, revision = ?25, became = ?26, policy = ?27, counted = ?28,
         instance = ?29, amount = ?30, allocation = ?31, refusal = ?32, tx = ?33, block = ?34,
         place = ?35, available = coalesce(?36, available), host = ?37, disk_bytes = ?38,
-        more = ?39, pi = ?40, digest = ?41"
+        more = ?39, pi = ?40, given = ?41, digest = ?42"
 );
 
 /// Writes finished uses, adds them to rollups, and notes those that wait for a project; the record
@@ -135,16 +136,16 @@ fn write_rows(
                 }
                 ready(&mut amended, connection, &|| AMENDED.to_owned())?
             };
-            let ended_before = if is_new {
-                None
+            let replaced = if is_new {
+                Replaced::default()
             } else {
-                prolonged(connection, row, source)?
+                replaced(connection, row, source)?
             };
             writing.bind(0, &cells(at, row, source, tx), row)?;
             let number = writing.run(connection)?.next();
             numbers.push(number.filter(|_| is_new));
             if !is_new {
-                seal_amended(connection, row, source, ended_before)?;
+                seal_amended(connection, row, source, &replaced)?;
             }
         }
         if let Some(rollups) = &mut rollups {
@@ -204,6 +205,26 @@ fn ready<'w, 'c, 'r>(
     })
 }
 
+/// What an amendment is about to replace. Runs of samples are amended all the time, and are compared by their times.
+fn replaced(connection: &Connection, row: &UseRow, source: i64) -> Result<Replaced, Error> {
+    let ended_before = prolonged(connection, row, source)?;
+    if row.report.is_of_samples() {
+        return Ok(Replaced {
+            ended_before,
+            digest: None,
+        });
+    }
+    let sql = "SELECT digest FROM usage_identity
+               WHERE source = ?1 AND object_id = ?2 AND start_at = ?3";
+    let report = &row.report;
+    let key = (source, &report.request.object_id, report.incarnation().0);
+    let mut statement = connection.prepare_cached(sql)?;
+    Ok(Replaced {
+        ended_before,
+        digest: statement.query_row(key, |r| r.get(0)).optional()?,
+    })
+}
+
 /// The stored end of a run of samples that a row only prolongs; none for any other change.
 fn prolonged(connection: &Connection, row: &UseRow, source: i64) -> Result<Option<i64>, Error> {
     let report = &row.report;
@@ -239,7 +260,7 @@ fn seal_amended(
     connection: &Connection,
     row: &UseRow,
     source: i64,
-    ended_before: Option<i64>,
+    replaced: &Replaced,
 ) -> Result<(), Error> {
     let sql =
         "SELECT id FROM usage_identity WHERE source = ?1 AND object_id = ?2 AND start_at = ?3";
@@ -249,7 +270,7 @@ fn seal_amended(
         .prepare_cached(sql)?
         .query_row(key, |r| r.get(0))?;
     seal::renew(connection, "usage_identity", &[&id])?;
-    export::changed(connection, id, ended_before)
+    export::changed(connection, id, replaced)
 }
 
 /// A statement with its bound values.
@@ -363,6 +384,7 @@ fn cells(
         or_null(sizes.disk),
         report.more.as_deref().map_or(ValueRef::Null, text),
         text(&report.pi),
+        ValueRef::Integer(row.given.into()),
     ]
 }
 

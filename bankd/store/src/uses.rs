@@ -53,7 +53,7 @@ pub(super) fn write_shortage(connection: &Connection, row: &Shortage) -> Result<
 
 const COLUMNS: &str = "s.name, u.object_id, u.machine, u.object_type, u.project, u.revision,
     u.became, u.policy, u.counted, u.instance, u.digest, u.amount, u.allocation,
-    u.refusal, u.user, u.more, u.pi, u.account, u.login";
+    u.refusal, u.user, u.more, u.pi, u.account, u.login, u.id, u.given";
 
 /// The rows of finished uses that a command needs.
 pub(super) fn add(connection: &Connection, need: &Need, view: &mut View) -> Result<(), Error> {
@@ -86,7 +86,7 @@ fn add_known(connection: &Connection, identity: &Identity, view: &mut View) -> R
     let Some(row) = rows.next()? else {
         return Ok(());
     };
-    let known = read(row, Some((&digest(&identity.record), identity)))?;
+    let known = known_to(connection, row, &digest(&identity.record), identity)?;
     let instance = known.instance;
     view.known = Some(known);
     let Some(id) = instance.filter(|id| view.instances.iter().all(|i| i.id != *id)) else {
@@ -138,7 +138,7 @@ pub(super) fn of_chunk(connection: &Connection, chunk: &Chunk) -> Result<Vec<Alr
             let identity = report.identity();
             let checksum = chunk.digests.get(n).copied();
             let checksum = checksum.unwrap_or_else(|| digest(&identity.record));
-            let known = read(row, Some((&checksum, &identity)))?;
+            let known = known_to(connection, row, &checksum, &identity)?;
             if let Some(already) = at(&mut already, chunk, n) {
                 already.known = Some(known);
             }
@@ -384,6 +384,33 @@ pub(super) fn of_instance(
     rows.next()?.map(|row| read(row, None)).transpose()
 }
 
+/// Notes that a person gave the finished use of an instance to its owner.
+pub(super) fn give(connection: &Connection, instance: InstanceId) -> Result<(), Error> {
+    let sql = "UPDATE usage_identity SET given = 1 WHERE instance = ?1 RETURNING id";
+    let mut statement = connection.prepare_cached(sql)?;
+    let rows = statement.query_map([instance.0], |r| r.get(0))?;
+    let numbers: Vec<i64> = rows.collect::<Result<_, _>>()?;
+    let mut numbers = numbers.iter();
+    numbers.try_for_each(|number| seal::renew(connection, "usage_identity", &[number]))
+}
+
+/// A row compared with a new record: that one may be the stored one, or one that was replaced since.
+fn known_to(
+    connection: &Connection,
+    row: &Row<'_>,
+    checksum: &[u8; 16],
+    identity: &Identity,
+) -> Result<KnownUse, Error> {
+    let mut known = read(row, Some((checksum, identity)))?;
+    if !known.is_same && known.revision > 0 {
+        let sql = "SELECT 1 FROM use_change WHERE identity = ?1 AND digest = ?2";
+        let number: i64 = row.get(19)?;
+        let mut statement = connection.prepare_cached(sql)?;
+        known.is_earlier = statement.exists((number, checksum.as_slice()))?;
+    }
+    Ok(known)
+}
+
 /// A row in the form that a new record with its digest needs; rows of earlier versions contain the text
 /// of their record.
 fn read(r: &Row<'_>, new: Option<(&[u8; 16], &Identity)>) -> Result<KnownUse, Error> {
@@ -407,6 +434,7 @@ fn read(r: &Row<'_>, new: Option<(&[u8; 16], &Identity)>) -> Result<KnownUse, Er
         },
         project: r.get(4)?,
         is_same: new.is_some_and(is_same),
+        is_earlier: false,
         revision: r.get(5)?,
         became: codec::word("usage_identity.became", &became, Became::parse)?,
         policy: r.get(7)?,
@@ -421,5 +449,6 @@ fn read(r: &Row<'_>, new: Option<(&[u8; 16], &Identity)>) -> Result<KnownUse, Er
             account: r.get(17)?,
             user: r.get(18)?,
         },
+        given: r.get(20)?,
     })
 }

@@ -20,8 +20,8 @@ const DAY_US: i64 = 86_400_000_000;
 pub(crate) enum Eyes {
     /// The caller.
     Two,
-    /// The proposer and the approver.
-    Four,
+    /// The proposer and the approver, for at most this amount.
+    Four(Amount),
 }
 
 /// The UTC day of an instant, counted from 1970.
@@ -43,8 +43,9 @@ pub(crate) fn guard(
     };
     let parts = moved(command, effects, view);
     check_limits(command, &parts, who, &view.moved, ctx)?;
-    if eyes == Eyes::Two {
-        for (kind, amount) in &parts {
+    for (kind, amount) in &parts {
+        let is_approved = matches!(eyes, Eyes::Four(approved) if *amount <= approved);
+        if !is_approved {
             check_threshold(*kind, *amount, ctx)?;
         }
     }

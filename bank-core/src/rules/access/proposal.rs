@@ -121,7 +121,7 @@ pub(super) fn approve(
     check_proposer(approve, proposal, view, ctx)?;
     let eyes = match proposal.asked {
         Some(_) => Eyes::Two,
-        None => Eyes::Four,
+        None => Eyes::Four(proposal.amount),
     };
     let done = request::run(&approve.command, &approve.start, Some(eyes), view, ctx);
     let mut effects = match (done, approve.propose) {

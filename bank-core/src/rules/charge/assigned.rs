@@ -35,9 +35,14 @@ pub(super) fn take_back(
         usage: Some(usage),
         ..About::instance(instance)
     };
-    // Shadow figures are on no allocation. Their entry is taken back like any entry of a charge.
+    // Shadow figures are on no allocation. Their entry is taken back like any entry of a charge. Those of an earlier owner went
+    // back when an amended record named another one.
     let figures = standing(&view.history).into_iter().map(|(_, entry)| entry);
-    let waits = |e: &&Entry| e.kind == EntryKind::ChargeNotional && e.allocation.is_none();
+    let (project, user) = (instance.facts.project.clone(), instance.facts.user.clone());
+    let waits = |e: &&Entry| {
+        let is_own = (&e.project, &e.user) == (&project, &user);
+        is_own && e.kind == EntryKind::ChargeNotional && e.allocation.is_none()
+    };
     for entry in figures.filter(|e| in_shadow && waits(e)) {
         let about = About {
             takes_back: Some(entry.id),

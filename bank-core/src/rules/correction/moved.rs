@@ -88,7 +88,7 @@ fn last_charge<'a>(
     last.map(|(_, entry)| entry)
 }
 
-/// Names the project of the settlement's other side in the instance. Returns whether it did.
+/// Names the project of the settlement's other side in the instance, and who pays for it. Returns whether it did.
 pub(super) fn name_payer(instance: &mut Instance, settlement: &PastTx, billing: Billing) -> bool {
     let wanted = |kind: EntryKind| match billing {
         Billing::Unbilled => kind == EntryKind::Reverse,
@@ -97,6 +97,9 @@ pub(super) fn name_payer(instance: &mut Instance, settlement: &PastTx, billing: 
     let named = settlement.entries.iter().find(|e| wanted(e.kind));
     if let Some(named) = named {
         instance.facts.project.clone_from(&named.project);
+        // The account of a settlement that is in force pays what the job charges later.
+        instance.account = named.account.filter(|_| is_charge(named.kind));
+        instance.fallback_from = None;
     }
     named.is_some()
 }

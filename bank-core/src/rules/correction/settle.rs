@@ -83,12 +83,15 @@ pub(super) fn settle(settle: &Settle, view: &View, ctx: &Context<'_>) -> Result<
         debt,
         parts,
     };
+    let id = instance.id;
     postings.instances.push(InstanceChange {
         instance,
         facts_changed: true,
         standing_changed: true,
     });
-    Ok(postings.finish(Outcome::Settled(settled)))
+    let mut effects = postings.finish(Outcome::Settled(settled));
+    effects.given = Some(id);
+    Ok(effects)
 }
 
 /// The next usage row of an instance, without use and without an amount.

@@ -11,6 +11,7 @@ use crate::ids::{EntryId, Next, TxId, UsageId};
 use crate::model::Instance;
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
+use crate::reservation;
 use crate::terms::{self, Added, Span};
 use crate::time::Seconds;
 use crate::usage;
@@ -27,8 +28,12 @@ pub(super) fn reverse(
     let mut effects = reverse_money(reverse, target, root, view, ctx)?;
     stays_returned(&effects, target, view)?;
     if let Some(tx) = effects.transactions.first() {
-        let times = view.times.iter().filter(|time| time.tx == target.id);
-        effects.times = times.map(|time| time.taken_back(tx.id)).collect();
+        let is_in_force = |id: TxId| {
+            let mut own = view.history.iter().filter(|(tx, _)| *tx == id);
+            let is_root = id == root.id && target.id != root.id;
+            is_root || own.any(|(_, e)| taken_back_by(&view.history, e.id).is_none())
+        };
+        effects.times = reservation::undone(&view.times, (target.id, tx.id), is_in_force);
     }
     Ok(effects)
 }

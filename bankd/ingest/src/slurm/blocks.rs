@@ -89,10 +89,12 @@ const FREE: [&str; 7] = [
 
 /// Keys that decide the payer and the amount. A free text of the user could contain one of them, so
 /// a line with two different values of one is rejected.
-const DECIDING: [&str; 14] = [
+const DECIDING: [&str; 17] = [
     "JobId",
     "ArrayJobId",
     "ArrayTaskId",
+    "HetJobId",
+    "HetJobOffset",
     "UserId",
     "GroupId",
     "Account",
@@ -100,6 +102,7 @@ const DECIDING: [&str; 14] = [
     "JobState",
     "StartTime",
     "EndTime",
+    "RunTime",
     "NumNodes",
     "NumCPUs",
     "NodeCnt",
@@ -163,10 +166,14 @@ impl<'a> Words<'a> {
 
     fn row(&self, [nodes, cpus, name]: [&str; 3], zone: Tz) -> Row<'a> {
         let text = |key: &str| Cow::Borrowed(self.get(key));
-        let id = match (self.get("ArrayJobId"), self.get("ArrayTaskId")) {
-            ("" | "0", _) | (_, "") => text("JobId"),
-            (array, task) => format!("{array}_{task}").into(),
+        // The ids that `sacct` prints.
+        let of = |whole: &str, part: &str, sign: char| match (self.get(whole), self.get(part)) {
+            ("" | "0", _) | (_, "") => None,
+            (whole, part) => Some(Cow::Owned(format!("{whole}{sign}{part}"))),
         };
+        let id = of("ArrayJobId", "ArrayTaskId", '_')
+            .or_else(|| of("HetJobId", "HetJobOffset", '+'))
+            .unwrap_or_else(|| text("JobId"));
         let resources = ["AllocTRES", "TRES", "Tres"];
         let resources = resources.map(|key| self.get(key));
         let allocated = resources.into_iter().find(|text| !text.is_empty());
@@ -197,6 +204,7 @@ impl<'a> Words<'a> {
             gpus: Some(allocated.gpus),
             resources: others,
             memory_bytes,
+            elapsed: clock(self.get("RunTime")),
             limit_s: row::limit(self.get("TimeLimit")),
             unreadable,
             has_nodes: true,
@@ -248,6 +256,13 @@ mod tests {
                 Form::Scontrol,
                 format!("JobId=7 JobName=my job UserId=root(0)\n   UserId=amy(1001)\n   {REST}\n"),
                 "7 amy \"my job UserId=root(0)\" 60",
+            ),
+            (
+                Form::Scontrol,
+                format!(
+                    "JobId=18 HetJobId=17 HetJobOffset=1 JobName=h\n   UserId=amy(1)\n   RunTime=00:02:00 {REST}"
+                ),
+                "17+1 amy \"h\" 120",
             ),
             (
                 Form::Scontrol,

@@ -112,7 +112,7 @@ fn number(object: &Object<'_>, name: &str) -> Option<Number> {
     object.number(name)
 }
 
-/// `ARRAY_TASK` of an array's task, else the number of the job.
+/// `ARRAY_TASK` of an array's task, `JOB+PART` of a part of a heterogeneous job, as `sacct` prints it, else the number of the job.
 fn id(job: &Object<'_>) -> String {
     let array = job.object("array").unwrap_or_default();
     let whole = array
@@ -120,8 +120,15 @@ fn id(job: &Object<'_>) -> String {
         .map_or_else(|| array.number("job_id"), |_| number(&array, "job_id"));
     match (whole.filter(|id| !id.is_zero()), number(&array, "task_id")) {
         (Some(array), Some(task)) => format!("{array}_{task}"),
-        _ => job.text("job_id").unwrap_or_default(),
+        _ => part(job).unwrap_or_else(|| job.text("job_id").unwrap_or_default()),
     }
+}
+
+/// The id of a part of a heterogeneous job.
+fn part(job: &Object<'_>) -> Option<String> {
+    let het = job.object("het")?;
+    let whole = number(&het, "job_id").filter(|id| !id.is_zero())?;
+    Some(format!("{whole}+{}", number(&het, "job_offset")?))
 }
 
 /// A word, or a list of which the first item is used.

@@ -81,10 +81,13 @@ fn reported(
     filter: &UseFilter,
     take: &mut impl FnMut(&Used),
 ) -> Result<(), Error> {
-    let sql = "SELECT machine, project, account, user, group_name, host, start_at, end_at, millis,
-            nodes, gpus, memory_bytes, wall_us, cpu_us, amount, requested_s
-        FROM usage_identity WHERE machine = ?1 AND end_at >= ?2 AND start_at < ?3 AND start_at > 0
-            AND became NOT IN ('kept', 'unused')";
+    // A use that was charged is that of the owner of its charge, also after a settlement or an undo.
+    let sql = "SELECT u.machine, coalesce(i.project, u.project), u.account, coalesce(i.user, u.user), u.group_name,
+            u.host, u.start_at, u.end_at, u.millis, u.nodes, u.gpus, u.memory_bytes, u.wall_us, u.cpu_us, u.amount,
+            u.requested_s
+        FROM usage_identity u LEFT JOIN instance i ON i.id = u.instance
+        WHERE u.machine = ?1 AND u.end_at >= ?2 AND u.start_at < ?3 AND u.start_at > 0
+            AND u.became NOT IN ('kept', 'unused')";
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query((machine, filter.from.0, filter.to.0))?;
     while let Some(r) = rows.next()? {
