@@ -12,6 +12,7 @@ use super::stated::Stated;
 use super::tres::{self, Resources};
 use crate::job::{Found, RAW_MAX, Record};
 use crate::lines::Lines;
+use crate::text::clock;
 use crate::{Reader, Sink};
 
 /// Which of the two.
