@@ -11,11 +11,11 @@ use crate::amount::Amount;
 use crate::command::{AsNamed, Chunk, Identity};
 use crate::directory::{Bank, Directory, Policy};
 use crate::effects::{
-    AssignedUse, DirectoryRow, Effects, Entry, Moved, RefusedReserve, Shortage, Transaction,
-    UsageRow, UseRow,
+    AssignedUse, DirectoryRow, Effects, Moved, RefusedReserve, Shortage, Transaction, UsageRow,
+    UseRow,
 };
+use crate::history::Paid;
 use crate::history::PastRecord;
-use crate::history::{self, Change, Paid};
 use crate::ids::{AccountId, AllocationId, Next, ProposalId, TxId, UNBILLED};
 use crate::invariant::{self, Portions, Proof};
 use crate::ledger::{Ledger, Named};
@@ -190,25 +190,6 @@ impl Book {
         if let Some(id) = need.quote {
             view.quote = self.quotes.values().find(|q| q.id == id).cloned();
         }
-    }
-
-    /// Amounts that came into allocations without a start after an instant.
-    fn came_after(&self, own: &[Allocation], at: Timestamp) -> Vec<(AllocationId, Amount)> {
-        let open = own.iter().filter(|a| a.window.start.is_none());
-        let came = |a: &Allocation| {
-            let later = self.journal.iter().filter(|tx| tx.at_effective > at);
-            let entries = later.flat_map(|tx| &tx.entries);
-            let own = entries.filter(|e| e.allocation == Some(a.id) && e.is_beside_usage());
-            let change = |e: &Entry| Change {
-                id: e.id,
-                takes_back: e.takes_back,
-                amount: e.delta.amount,
-            };
-            let changes: Vec<Change> = own.map(change).collect();
-            let came = Amount::clamped(history::came_in(&changes));
-            (came > Amount::ZERO).then_some((a.id, came))
-        };
-        open.filter_map(came).collect()
     }
 
     /// Adds the requested lien with its instance, or the requested instance, and returns the account that pays
@@ -456,7 +437,10 @@ impl Ledger for Book {
             self.take_use(row);
         }
         let of_given = |row: &&mut UseRow| row.instance.is_some() && row.instance == effects.given;
-        self.uses.values_mut().filter(of_given).for_each(|row| row.given = true);
+        self.uses
+            .values_mut()
+            .filter(of_given)
+            .for_each(|row| row.given = true);
         for row in &effects.assigned {
             self.give(row);
         }

@@ -15,7 +15,7 @@
 )]
 
 pub use bank_core_values::{
-    amount, clock, decimal, domain, exact, host, ids, mapping, months, reconcile, time,
+    amount, clock, decimal, domain, exact, host, ids, mapping, months, reconcile, time, usage,
 };
 
 pub mod access;
@@ -44,6 +44,5 @@ pub mod role;
 pub mod rules;
 pub mod select;
 pub mod terms;
-pub mod usage;
 pub mod view;
 mod words;

@@ -158,8 +158,11 @@ pub fn undone(
         let counts = if time.facts.is_some() {
             true
         } else if time.back {
-            let mut before = times.iter().filter(|other| other.tx < target && !other.back);
-            let origin = before.rfind(|other| other.instance == time.instance && other.equals(time));
+            let mut before = times
+                .iter()
+                .filter(|other| other.tx < target && !other.back);
+            let origin =
+                before.rfind(|other| other.instance == time.instance && other.equals(time));
             origin.is_none_or(|origin| is_in_force(origin.tx))
         } else {
             let place = left.iter().position(|other| other.equals(time));

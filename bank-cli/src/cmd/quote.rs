@@ -129,7 +129,10 @@ fn text(form: &Form, quote: &Quote) -> String {
         );
         out.push_str(&fitted(&line, form.width, |_| label + 1));
     } else if let (Some(_), Some(project)) = (&quote.needed, &quote.project) {
-        let _ = writeln!(out, "{project}: the partner bank has its credits, and the job can start");
+        let _ = writeln!(
+            out,
+            "{project}: the partner bank has its credits, and the job can start"
+        );
     }
     let mut below = String::new();
     if let (Some(id), Some(tid)) = (quote.id, &quote.tid) {

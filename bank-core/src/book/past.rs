@@ -1,15 +1,42 @@
 //! Earlier transactions, for the commands after the fact.
 
 use super::Book;
+use crate::amount::Amount;
 use crate::effects::{Entry, EntryKind, Reshaped, Shape, Transaction};
-use crate::history::{PastRecord, PastTx, Placed, UNDO_DEPTH_MAX, billed, rests, standing};
+use crate::history::{
+    Change, PastRecord, PastTx, Placed, UNDO_DEPTH_MAX, billed, came_in, rests, standing,
+};
 use crate::ids::{AllocationId, InstanceId, TxId};
-use crate::model::{Instance, Lien};
+use crate::model::{Allocation, Instance, Lien};
 use crate::need::Need;
+use crate::time::Timestamp;
 use crate::view::View;
 use std::collections::BTreeMap;
 
 impl Book {
+    /// Amounts that came into allocations without a start after an instant.
+    pub(super) fn came_after(
+        &self,
+        own: &[Allocation],
+        at: Timestamp,
+    ) -> Vec<(AllocationId, Amount)> {
+        let open = own.iter().filter(|a| a.window.start.is_none());
+        let came = |a: &Allocation| {
+            let later = self.journal.iter().filter(|tx| tx.at_effective > at);
+            let entries = later.flat_map(|tx| &tx.entries);
+            let own = entries.filter(|e| e.allocation == Some(a.id) && e.is_beside_usage());
+            let change = |e: &Entry| Change {
+                id: e.id,
+                takes_back: e.takes_back,
+                amount: e.delta.amount,
+            };
+            let changes: Vec<Change> = own.map(change).collect();
+            let came = Amount::clamped(came_in(&changes));
+            (came > Amount::ZERO).then_some((a.id, came))
+        };
+        open.filter_map(came).collect()
+    }
+
     /// Adds what a command after the fact asks for.
     pub(super) fn add_past(&self, need: &Need, view: &mut View) {
         if let (Some(id), true) = (need.allocation, need.whole_account) {

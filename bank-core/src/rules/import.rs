@@ -17,13 +17,13 @@ use crate::price::{Named, Priced, price};
 use crate::refusal::{Refusal, short};
 use crate::rules::would::{self, Needed};
 use crate::rules::{report, same, scope};
-use crate::time::{Seconds, Timestamp};
+use crate::time::Timestamp;
 use crate::view::{Already, Context, View};
 use journal::Sums;
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
-use who::{Who, Whos};
+use who::{Who, Whos, of_owners};
 
 /// Takes a chunk in.
 pub(super) fn import(chunk: &Chunk, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
@@ -63,21 +63,6 @@ pub(super) fn import(chunk: &Chunk, view: &View, ctx: &Context<'_>) -> Result<Ef
         fates.push(fate);
     }
     taking.finish(chunk, fates)
-}
-
-/// The records whose owner is the one to whom a person gave the use, by their places.
-fn of_owners(
-    chunk: &Chunk,
-    view: &View,
-    ctx: &Context<'_>,
-) -> HashMap<usize, Arc<UsageReport>> {
-    let pairs = chunk.reports.iter().zip(&view.already).enumerate();
-    let owned = pairs.filter_map(|(n, (report, already))| {
-        let known = already.known.as_ref().filter(|k| k.instance.is_none())?;
-        let of_owner = report::of_owner(report, known, None, ctx)?;
-        Some((n, Arc::new(of_owner)))
-    });
-    owned.collect()
 }
 
 /// A record of the chunk, with what is known beside it.
@@ -506,15 +491,4 @@ fn counted(metric: &str, total: Fraction) -> String {
     text.push(' ');
     total.push_to(&mut text);
     text
-}
-
-/// The duration of a use, for the sums of a chunk.
-fn lasted(report: &UsageReport) -> Seconds {
-    let facts = &report.request.facts;
-    let (start, end) = (
-        facts.start.unwrap_or_default(),
-        facts.end.unwrap_or_default(),
-    );
-    let us = end.0.saturating_sub(start.0).max(0);
-    Seconds(report.figures.wall_us.unwrap_or(us))
 }

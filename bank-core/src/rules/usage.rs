@@ -26,27 +26,24 @@ pub(super) fn take(
     ctx: &Context<'_>,
 ) -> Result<Effects, Refusal> {
     check(report, ctx)?;
-    if let Some(known) = view.known.as_ref().filter(|known| known.is_earlier) {
+    let is_history = report.charged_before.is_some();
+    let is_again = |known: &&KnownUse| known.is_earlier || (is_history && known.is_same);
+    let known = view.known.as_ref();
+    if let Some(known) = known.filter(is_again) {
         return Ok(unchanged(known, None, view));
     }
-    let of_owner = view.known.as_ref().and_then(|known| {
+    let of_owner = known.and_then(|known| {
         let own = view.instances.iter().find(|i| Some(i.id) == known.instance);
         report::of_owner(report, known, own, ctx)
     });
     let given = of_owner.is_some();
     let report = of_owner.as_ref().unwrap_or(report);
-    if report.charged_before.is_some() {
-        // The same again.
-        let known = view.known.as_ref().filter(|known| known.is_same);
-        if let Some(known) = known {
-            return Ok(unchanged(known, None, view));
-        }
+    if is_history {
         return in_chunk(report, view, ctx);
     }
     let policy = machine(report, ctx).and_then(|m| m.charge_policy);
     let policy = policy.unwrap_or_default();
     let verdict = verdict(policy, &report.finished())?;
-    let known = view.known.as_ref();
     let foreign = foreign(report, || view.machine_charged, ctx);
     if let Some(known) = known.filter(|known| known.is_same) {
         // A use that was kept for another source is charged once this source charges the machine.

@@ -1,10 +1,10 @@
 //! Writes finished uses by the million: one prepared statement serves all rows of a command, and a
 //! column is bound only if its value differs from the previous row.
 
+use super::export::{self, Replaced};
 use super::rollup::Rollups;
 use super::sqlite::SqliteStore;
 use super::uses::digest;
-use super::export::{self, Replaced};
 use super::{Error, seal, sources, unmapped};
 use crate::background;
 use bank_core::effects::UseRow;

@@ -89,9 +89,11 @@ pub(super) fn settle(settle: &Settle, view: &View, ctx: &Context<'_>) -> Result<
         facts_changed: true,
         standing_changed: true,
     });
-    let mut effects = postings.finish(Outcome::Settled(settled));
-    effects.given = Some(id);
-    Ok(effects)
+    let given = Some(id);
+    Ok(Effects {
+        given,
+        ..postings.finish(Outcome::Settled(settled))
+    })
 }
 
 /// The next usage row of an instance, without use and without an amount.

@@ -1,7 +1,7 @@
 //! The one transaction of a chunk: counts, totals and digest under its hash, and what it moves.
 
+use super::Worth;
 use super::who::Who;
-use super::{Worth, lasted};
 use crate::command::{Chunk, UsageReport};
 use crate::effects::{Became, Delta, Effects, EntryKind, Fate, Outcome};
 use crate::ids::{AllocationId, TxId};
@@ -9,6 +9,7 @@ use crate::policy::Quantity;
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
 use crate::rules::record;
+use crate::time::Seconds;
 use crate::view::{Context, View};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -208,4 +209,15 @@ impl Sums {
             self.wall_us, self.processor_s, chunk.source
         )
     }
+}
+
+/// The duration of a use, for the sums of a chunk.
+fn lasted(report: &UsageReport) -> Seconds {
+    let facts = &report.request.facts;
+    let (start, end) = (
+        facts.start.unwrap_or_default(),
+        facts.end.unwrap_or_default(),
+    );
+    let us = end.0.saturating_sub(start.0).max(0);
+    Seconds(report.figures.wall_us.unwrap_or(us))
 }

@@ -1,14 +1,31 @@
 //! Project and user of uses: looked up once for all records with the same names.
 
-use crate::command::{UsageReport, Whose};
+use crate::command::{Chunk, UsageReport, Whose};
 use crate::ids::{AllocationId, MachineId};
 use crate::model::{Allocation, Mode};
 use crate::refusal::Refusal;
-use crate::rules::would;
+use crate::rules::{report, would};
 use crate::select::{self, Candidate};
 use crate::time::Timestamp;
-use crate::view::Context;
+use crate::view::{Context, View};
+use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::Arc;
+
+/// The records whose owner is the one to whom a person gave the use, by their places.
+pub(super) fn of_owners(
+    chunk: &Chunk,
+    view: &View,
+    ctx: &Context<'_>,
+) -> HashMap<usize, Arc<UsageReport>> {
+    let pairs = chunk.reports.iter().zip(&view.already).enumerate();
+    let owned = pairs.filter_map(|(n, (report, already))| {
+        let known = already.known.as_ref().filter(|k| k.instance.is_none())?;
+        let of_owner = report::of_owner(report, known, None, ctx)?;
+        Some((n, Arc::new(of_owner)))
+    });
+    owned.collect()
+}
 
 /// Project, user and payers of a use.
 pub(super) struct Who {

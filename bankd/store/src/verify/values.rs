@@ -70,6 +70,7 @@ fn balanced(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::migrate;
 
     #[test]
     fn constraints_are_read_with_what_is_in_them() {
