@@ -66,11 +66,14 @@ impl Book {
     /// The stored use of an identity, compared with a new record.
     pub(super) fn known(&self, identity: &Identity) -> Option<KnownUse> {
         let key = (identity.source.clone(), identity.id.clone(), identity.start);
-        let mut known = self.uses.get(&key)?.known(identity);
-        let earlier = self.earlier.get(&key);
-        let is_earlier = earlier.is_some_and(|all| all.contains(&identity.record));
-        known.is_earlier = is_earlier && !known.is_same;
-        Some(known)
+        let own = self.uses.get(&key)?;
+        // Equal texts differ in the reservation that they name.
+        let is_equal = own.report.canonical() == identity.record;
+        let earlier = self.earlier.get(&key).filter(|_| !is_equal);
+        Some(KnownUse {
+            is_earlier: earlier.is_some_and(|all| all.contains(&identity.record)),
+            ..own.known(identity)
+        })
     }
 
     /// Stores a finished use. A record that it replaces is remembered, unless it is a run of samples.

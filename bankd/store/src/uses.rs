@@ -402,7 +402,9 @@ fn known_to(
     identity: &Identity,
 ) -> Result<KnownUse, Error> {
     let mut known = read(row, Some((checksum, identity)))?;
-    if !known.is_same && known.revision > 0 {
+    // Equal texts differ in the reservation that they name.
+    let is_equal = row.get_ref(10)?.as_blob().is_ok_and(|own| own == checksum);
+    if !is_equal && !known.is_same && known.revision > 0 {
         let sql = "SELECT 1 FROM use_change WHERE identity = ?1 AND digest = ?2";
         let number: i64 = row.get(19)?;
         let mut statement = connection.prepare_cached(sql)?;

@@ -307,8 +307,12 @@ fn an_amended_record_may_become_free() {
             "free not_successful: charged -57600, late, balance 100000",
             "refund a +57600",
         );
+        // The first record again changes nothing: it was replaced.
+        t.expect(ask(finished("j", 3600)), "duplicate", "");
+        let mut completed = finished("j", 3600);
+        completed.request.facts.group = "g".into();
         t.expect(
-            ask(finished("j", 3600)),
+            ask(completed),
             "adjusted wc 57600: charged 57600, late, balance 42400",
             "late_charge a -57600",
         );

@@ -138,7 +138,12 @@ fn what_lost_its_project_is_assigned_again() {
             }
             let chem = both(&t)[0];
             assert_eq!(chem.0 + chem.1, 900, "{what}");
-            for (n, unknown) in ["ghost", "wisp"].into_iter().enumerate() {
+            if is_first_assigned {
+                // The name that it was assigned with moves it nowhere.
+                t.done(usage(&job("1", "ghost", 2, 100)));
+                assert_eq!(both(&t)[0].0 + both(&t)[0].1, 800, "{what}");
+            }
+            for (n, unknown) in ["spook", "wisp"].into_iter().enumerate() {
                 let processors = 2 + i64::try_from(n).unwrap();
                 let amended = job("1", unknown, processors, 100);
                 t.done(usage(&amended));
