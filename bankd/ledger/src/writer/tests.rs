@@ -361,7 +361,7 @@ async fn a_command_waits_for_one_long_list_at_most() {
     };
     tokio::task::yield_now().await;
     until_waiting(&writer, 0).await;
-    let order = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let order = Arc::new(Mutex::new(Vec::new()));
     let mut lists = Vec::new();
     for number in 0..20 {
         let (writer, order) = (writer.clone(), Arc::clone(&order));
