@@ -12,6 +12,7 @@ pub mod backup;
 pub mod cli;
 pub mod demo;
 pub mod doctor;
+mod handles;
 pub mod import;
 mod reload;
 pub mod replay;

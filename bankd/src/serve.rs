@@ -18,6 +18,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::app::{self, Listeners};
 use crate::doctor::modes::{self, Exposed, Named};
+use crate::handles;
 
 /// Connections of the gateway that the system keeps waiting, if it may.
 const WAITING: u32 = 4096;
@@ -37,12 +38,13 @@ pub fn serve(data: &DataDir, config: Config) -> Result<()> {
 /// As [`serve`].
 pub(crate) fn serve_with(
     data: &DataDir,
-    config: Config,
+    mut config: Config,
     ended: impl Future<Output = ()>,
     ready: impl FnOnce(&Arc<Services>),
 ) -> Result<()> {
     obs::start_log(&config.log);
     obs::catch_panics();
+    handles::prepare(&mut config);
     if !data.database().exists() {
         bail!("{} holds no bank", data.path().display());
     }

@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bankd_ledger::writer::Memory;
 use hyper::body::{Body as _, Incoming};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
@@ -20,6 +21,42 @@ const UNIT: usize = 64 << 10;
 /// Maximum bytes read beyond the limit, in limits, so that the sender gets the answer.
 const REST: u64 = 4;
 
+/// Memory of the records of all requests, in units of [`UNIT`].
+const RECORDS: usize = (1 << 30) / UNIT;
+/// How much more memory records take than their text.
+const GROWTH: usize = 16;
+
+/// Memory for the records of all requests, from the reading of a body until its task has left the writer's
+/// queue, whether or not its caller still waits.
+#[derive(Clone, Debug)]
+pub(super) struct Records(Arc<Semaphore>);
+
+impl Default for Records {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(RECORDS)))
+    }
+}
+
+impl Records {
+    /// Memory for the records of a body of so many bytes; waited for until `until`. The small ones are
+    /// bounded by the length of the queue.
+    ///
+    /// # Errors
+    /// If there is none. The sender gets no answer.
+    pub(super) async fn hold(&self, bytes: usize, until: Instant) -> Result<Memory, Dropped> {
+        let units = bytes.saturating_mul(GROWTH) / UNIT;
+        if units == 0 {
+            return Ok(None);
+        }
+        let units = u32::try_from(units.min(RECORDS)).unwrap_or(u32::MAX);
+        let permit = timeout_at(until, Arc::clone(&self.0).acquire_many_owned(units)).await;
+        match permit {
+            Ok(Ok(permit)) => Ok(Some(Arc::new(permit))),
+            _ => Err(Dropped("no memory for records")),
+        }
+    }
+}
+
 /// Memory for the bodies of all requests.
 #[derive(Clone, Debug)]
 pub(super) struct Room(Arc<Semaphore>);
@@ -30,7 +67,7 @@ pub(super) struct Taken {
     pub(super) bytes: Vec<u8>,
     /// Its length, if it exceeds the limit.
     pub(super) beyond: Option<u64>,
-    memory: Option<OwnedSemaphorePermit>,
+    pub(super) memory: Option<OwnedSemaphorePermit>,
 }
 
 impl Taken {

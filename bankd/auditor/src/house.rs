@@ -15,7 +15,7 @@ use bankd_store as store;
 
 use super::Gate;
 use super::access::{Access, Identity};
-use super::body::Room;
+use super::body::{Records, Room};
 use super::read::Readers;
 use super::tally::Tally;
 
@@ -25,6 +25,7 @@ pub(crate) struct House {
     pub(super) gate: Arc<Gate>,
     pub(super) readers: Readers,
     pub(super) room: Room,
+    pub(super) records: Records,
     pub(super) tally: Tally,
 }
 
@@ -50,6 +51,7 @@ impl House {
         Ok(Self {
             readers: Readers::open(database)?,
             room: Room::default(),
+            records: Records::default(),
             tally: Tally::new(services.auditor.metrics.clone()),
             services,
             gate,

@@ -95,6 +95,7 @@ async fn one(house: &House, record: &StoredRecord, now: Timestamp) {
         request_id,
         place: "open records",
         peer: String::new(),
+        memory: None,
     };
     if let Err(error) = house.services.writer.collect(request, PATIENCE).await {
         tracing::warn!(record_id, %error, "a lien was not placed again");

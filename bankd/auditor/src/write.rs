@@ -5,13 +5,18 @@
 //! goes to the quarantine before the answer.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use bank_api::reason::bounded;
 use bankd_intake::auditor::money::{Known, Terms};
 use bankd_intake::auditor::record::{Added, Refused, Updated};
 use bankd_intake::auditor::time::Time;
-use bankd_intake::auditor::{Act, Understood, gathered, known, looked, pairs, understood};
-use bankd_ledger::writer::{Collect, Collected, Collecting, Details, Gathered, SubmitError, Work};
+use bankd_intake::auditor::{
+    Act, LIST_MAX, Understood, gathered, known, looked, pairs, understood,
+};
+use bankd_ledger::writer::{
+    Collect, Collected, Collecting, Details, Gathered, Memory, SubmitError, Work,
+};
 use bankd_store::read;
 use hyper::Request;
 use hyper::body::Incoming;
@@ -65,22 +70,31 @@ impl Writing<'_> {
     /// The answer to a body that is there, at the node that writes.
     pub(super) async fn judge(&self, is_json: bool, body: Taken) -> Result<Answer, Dropped> {
         let limit = self.house.settings().body_limit;
+        let held = body.memory.map(Arc::new);
         if let Some(length) = body.beyond {
             let why = Refused::of(format!("{length} bytes, more than auditor.body_limit"));
-            self.refuse(&why, body.bytes).await?;
+            self.refuse(&why, (body.bytes, held)).await?;
             return Ok(answer::too_large(length, limit));
         }
         if !is_json {
             let why = Refused::of("the content type is not application/json");
-            self.refuse(&why, body.bytes).await?;
+            self.refuse(&why, (body.bytes, held)).await?;
             return Ok(answer::not_json());
         }
+        let until = Instant::now() + self.house.settings().patience();
+        let memory = self.house.records.hold(body.bytes.len(), until).await?;
         let (understood, bytes) = self.understand(body.bytes).await?;
         match understood {
-            Ok(Understood::Add(records)) => self.add(records).await,
-            Ok(Understood::End(end)) => self.end(&end).await,
+            Ok(understood) => {
+                drop((bytes, held));
+                match understood {
+                    Understood::Add(records) => self.add(records, memory).await,
+                    Understood::End(end) => self.end(&end, memory).await,
+                }
+            }
             Err(refused) => {
-                self.refuse(&refused, bytes).await?;
+                drop(memory);
+                self.refuse(&refused, (bytes, held)).await?;
                 Ok(answer::no_record(&refused.why))
             }
         }
@@ -93,13 +107,16 @@ impl Writing<'_> {
     ) -> Result<(Result<Understood, Refused>, Vec<u8>), Dropped> {
         let act = self.act;
         if bytes.len() < LARGE {
-            return Ok((understood(act, &bytes), bytes));
+            return Ok((understood(act, &bytes, LIST_MAX), bytes));
         }
-        let read = tokio::task::spawn_blocking(move || (understood(act, &bytes), bytes));
+        let read = tokio::task::spawn_blocking(move || {
+            let understood = understood(act, &bytes, LIST_MAX);
+            (understood, bytes)
+        });
         read.await.map_err(|_| Dropped("an internal error"))
     }
 
-    async fn add(&self, mut records: Vec<Added>) -> Result<Answer, Dropped> {
+    async fn add(&self, mut records: Vec<Added>, memory: Memory) -> Result<Answer, Dropped> {
         let lenient = self.house.settings().ignore_record_exists_error;
         let many = self.act == Act::Many;
         let mut names = HashSet::with_capacity(records.len());
@@ -120,7 +137,8 @@ impl Writing<'_> {
         }
         let gathered = records.into_iter().map(|record| self.gather(record));
         let records = gathered.collect::<Vec<_>>();
-        match self.collect(Collecting::Add { records, lenient }).await? {
+        let what = Collecting::Add { records, lenient };
+        match self.collect(what, memory).await? {
             Collected::Done(details) => {
                 self.tell(&details);
                 Ok(if left_out || details.known > 0 {
@@ -172,7 +190,7 @@ impl Writing<'_> {
         }
     }
 
-    async fn end(&self, end: &Updated) -> Result<Answer, Dropped> {
+    async fn end(&self, end: &Updated, memory: Memory) -> Result<Answer, Dropped> {
         let patience = self.house.settings().patience();
         let until = Instant::now() + patience;
         let name = end.record_id.clone();
@@ -208,7 +226,7 @@ impl Writing<'_> {
             pairs: pairs(meta.as_ref()),
             work: Box::new(work),
         };
-        match self.collect_until(what, until).await? {
+        match self.collect_until(what, memory, until).await? {
             Collected::Done(details) | Collected::Exists(details) => {
                 self.tell(&details);
                 Ok(answer::done())
@@ -217,12 +235,17 @@ impl Writing<'_> {
         }
     }
 
-    async fn collect(&self, what: Collecting) -> Result<Collected, Dropped> {
+    async fn collect(&self, what: Collecting, memory: Memory) -> Result<Collected, Dropped> {
         let until = Instant::now() + self.house.settings().patience();
-        self.collect_until(what, until).await
+        self.collect_until(what, memory, until).await
     }
 
-    async fn collect_until(&self, what: Collecting, until: Instant) -> Result<Collected, Dropped> {
+    async fn collect_until(
+        &self,
+        what: Collecting,
+        memory: Memory,
+        until: Instant,
+    ) -> Result<Collected, Dropped> {
         let request = Collect {
             what,
             source: self.house.settings().source.clone(),
@@ -230,6 +253,7 @@ impl Writing<'_> {
             request_id: self.request_id.clone(),
             place: self.act.place(),
             peer: self.visitor.described(),
+            memory,
         };
         let patience = until.saturating_duration_since(Instant::now());
         let collected = self.house.services.writer.collect(request, patience).await;
@@ -258,7 +282,11 @@ impl Writing<'_> {
     }
 
     /// Keeps a body that is refused for good: its sender forgets it.
-    async fn refuse(&self, refused: &Refused, mut body: Vec<u8>) -> Result<(), Dropped> {
+    async fn refuse(
+        &self,
+        refused: &Refused,
+        (mut body, memory): (Vec<u8>, Memory),
+    ) -> Result<(), Dropped> {
         let remote = self.visitor.described();
         let name = refused.record_id.as_deref().unwrap_or_default();
         let name: String = name.chars().take(LOGGED).collect();
@@ -277,7 +305,8 @@ impl Writing<'_> {
         let reason = cut_off(&refused.why, body.len(), kept);
         body.truncate(kept);
         body.shrink_to_fit();
-        let kept = self.collect(Collecting::Refuse { reason, body }).await;
+        let refuse = Collecting::Refuse { reason, body };
+        let kept = self.collect(refuse, memory).await;
         kept.map(|_| ())
     }
 }

@@ -168,6 +168,7 @@ async fn handled(
     let handled = next.run(Request::from_parts(parts, Body::from(body)));
     let mut response = match tokio::time::timeout(limit, handled).await {
         Ok(response) => response,
+        Err(_) if is_read => problem(nami, "busy", "no answer in time; ask again"),
         Err(_) => problem(
             nami,
             "busy",
@@ -292,9 +293,18 @@ async fn arrived(
     body: Body,
     line: &log::Line,
 ) -> Result<Bytes, Box<Response>> {
+    let usual = services.http.body_limit;
     let limit = match parts.uri.path() {
-        "/api/v1/migrations" => MIGRATION_BYTES_MAX.max(services.http.body_limit),
-        _ => services.http.body_limit,
+        "/api/v1/migrations" => MIGRATION_BYTES_MAX.max(usual),
+        _ => usual,
+    };
+    let is_large = limit > usual && announced(&parts.headers).is_none_or(|length| length > usual);
+    let _room = if is_large {
+        let room = tokio::time::timeout(BODY_TIME, services.large_bodies.acquire()).await;
+        let busy = || Box::new(problem(nami, "busy", "too many large requests at once"));
+        Some(room.map_err(|_| busy())?.map_err(|_| busy())?)
+    } else {
+        None
     };
     let body = whole(body, &parts.headers, limit);
     tokio::pin!(body);
@@ -397,9 +407,7 @@ async fn whole(
     limit: usize,
 ) -> Result<Bytes, (&'static str, &'static str)> {
     let too_large = ("too_large", "the body is larger than http.body_limit");
-    let announced = headers.get(header::CONTENT_LENGTH);
-    let announced = announced.and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
-    if announced.is_some_and(|length| length > limit) {
+    if announced(headers).is_some_and(|length| length > limit) {
         return Err(too_large);
     }
     let mut bare = Request::new(body);
@@ -410,6 +418,12 @@ async fn whole(
         Ok(Err(_)) => Err(("bad_request", "the body broke off")),
         Err(_) => Err(("bad_request", "the body took too long to arrive")),
     }
+}
+
+/// The length of a body that its head states.
+fn announced(headers: &HeaderMap) -> Option<usize> {
+    let length = headers.get(header::CONTENT_LENGTH)?;
+    length.to_str().ok()?.parse().ok()
 }
 
 /// A caller's own id if it is a sane one, else a new one.

@@ -13,6 +13,9 @@ use super::{Reader, Sink};
 /// Attributes of one ad that are kept; an ad of a real job has some 200.
 const ATTRIBUTES_MAX: usize = 5_000;
 
+/// Bytes of one ad that are kept; a longer one is unreadable.
+const AD_MAX: usize = 4 << 20;
+
 /// Attributes of the account; the first nonempty one is used.
 const ACCOUNTS: [&str; 4] = [
     "accountinggroup",
@@ -48,6 +51,8 @@ struct Ad {
     values: BTreeMap<String, String>,
     /// Depth of nested records: their attributes are not those of the job.
     depth: i64,
+    /// Bytes of names and values.
+    bytes: usize,
 }
 
 impl Ad {
@@ -68,6 +73,13 @@ impl Ad {
         if let Some((name, value)) = text.split_once(" = ")
             && self.values.len() < ATTRIBUTES_MAX
         {
+            self.bytes = self
+                .bytes
+                .saturating_add(name.len())
+                .saturating_add(value.len());
+            if self.bytes > AD_MAX {
+                return;
+            }
             let name = name.trim().to_ascii_lowercase();
             self.values.insert(name, value.trim().to_owned());
         }
@@ -82,6 +94,9 @@ impl Ad {
 
     /// The job, or why nothing is charged for it; in the order of the tests of `data/LAYOUT.md`.
     fn judged(&self) -> Result<Result<Job, Label>, String> {
+        if self.bytes > AD_MAX {
+            return Err(format!("an ad of more than {AD_MAX} bytes"));
+        }
         let (word, state) = match self.text("jobstatus").as_deref() {
             Some("3") => ("Removed", State::Aborted),
             Some("4") => ("Completed", State::Completed),
@@ -327,6 +342,12 @@ mod tests {
             (
                 ad("CompletionDate = 170\nRemoteWallClockTime = 0.0"),
                 "s#1.0#9 none 170 0 1",
+            ),
+            (
+                ad(&format!("A = \"{0}\"\n", "a".repeat(900_000))
+                    .replace("A =", "A0 =")
+                    .repeat(5)),
+                "!an ad of more than 4194304 bytes",
             ),
             (ad("JobStatus = 2"), "live_state"),
             (ad("JobStartDate = undefined"), "never_started"),

@@ -74,10 +74,12 @@ impl Found {
 }
 
 impl Record {
-    /// A record of one line. A count that the bank cannot keep makes it unreadable.
-    pub fn new(line: u64, raw: &[u8], found: Found) -> Self {
-        let beyond = match &found {
-            Found::Jobs(jobs) => jobs.iter().find_map(Job::beyond),
+    /// A record of one line. A count or a name that the bank cannot keep makes it unreadable.
+    pub fn new(line: u64, raw: &[u8], mut found: Found) -> Self {
+        let beyond = match &mut found {
+            Found::Jobs(jobs) => jobs
+                .iter_mut()
+                .find_map(|job| job.bound().err().or_else(|| job.beyond())),
             _ => None,
         };
         Self {

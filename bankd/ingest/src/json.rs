@@ -1,7 +1,9 @@
 //! JSON with exact numbers: read level by level, decimals unchanged.
 
 use std::collections::BTreeMap;
+use std::{fmt, io};
 
+use serde::de::{Deserializer as _, Error as _, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::number::Number;
@@ -32,6 +34,21 @@ impl<'a> Object<'a> {
         serde_json::from_str(raw.get()).ok()
     }
 
+    /// Gives each element of the list under a name, one after the other: a list of a document may have many
+    /// millions. `None` if there is no such list.
+    pub(super) fn each(
+        &self,
+        name: &str,
+        give: impl FnMut(&'a RawValue) -> io::Result<()>,
+    ) -> Option<io::Result<()>> {
+        each(self.raw(name)?, give)
+    }
+
+    /// The text of the value under a name.
+    pub(super) fn raw(&self, name: &str) -> Option<&'a str> {
+        self.0.get(name).map(|raw| raw.get())
+    }
+
     /// A string, a number or a word as text; objects, lists and null are none.
     pub(super) fn text(&self, name: &str) -> Option<String> {
         let raw = self.0.get(name)?.get();
@@ -56,9 +73,66 @@ impl<'a> Object<'a> {
     }
 }
 
+/// Gives each element of a list; `None` if the text is none.
+pub(super) fn each<'a>(
+    text: &'a str,
+    give: impl FnMut(&'a RawValue) -> io::Result<()>,
+) -> Option<io::Result<()>> {
+    let mut each = Each { give, failed: None };
+    let read = serde_json::Deserializer::from_str(text).deserialize_seq(&mut each);
+    match (read, each.failed) {
+        (_, Some(error)) => Some(Err(error)),
+        (Ok(()), None) => Some(Ok(())),
+        (Err(_), None) => None,
+    }
+}
+
+struct Each<F> {
+    give: F,
+    failed: Option<io::Error>,
+}
+
+impl<'a, F: FnMut(&'a RawValue) -> io::Result<()>> Visitor<'a> for &mut Each<F> {
+    type Value = ();
+
+    fn expecting(&self, text: &mut fmt::Formatter<'_>) -> fmt::Result {
+        text.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'a>>(self, mut list: A) -> Result<(), A::Error> {
+        while let Some(raw) = list.next_element()? {
+            if let Err(error) = (self.give)(raw) {
+                self.failed = Some(error);
+                return Err(A::Error::custom("stopped"));
+            }
+        }
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn elements_come_one_after_the_other_until_one_fails() {
+        let object = Object::parse(r#"{"a":[1,{"b":[2]},"x"],"c":1}"#).unwrap();
+        let mut all = Vec::new();
+        let take = |raw: &RawValue| {
+            all.push(raw.get().to_owned());
+            Ok(())
+        };
+        assert!(object.each("a", take).unwrap().is_ok());
+        assert_eq!(all, ["1", r#"{"b":[2]}"#, "\"x\""]);
+        let mut seen = 0;
+        let failed = object.each("a", |_| {
+            seen += 1;
+            Err(io::Error::other("full"))
+        });
+        assert_eq!(failed.unwrap().unwrap_err().to_string(), "full");
+        assert_eq!(seen, 1);
+        assert!(object.each("c", |_| Ok(())).is_none() && object.each("d", |_| Ok(())).is_none());
+    }
 
     #[test]
     fn numbers_stay_as_they_are_written() {

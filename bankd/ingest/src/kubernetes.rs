@@ -25,15 +25,16 @@ impl Reader for Kubernetes {
     fn file(&mut self, _: &str, input: &mut dyn BufRead, sink: &mut Sink<'_>) -> io::Result<()> {
         let bytes = document(input)?;
         let text = String::from_utf8_lossy(&bytes);
-        let pods = Object::parse(&text).and_then(|list| list.list("items"));
-        let pods = pods.ok_or_else(|| not_of_the_format("no JSON object with a list \"items\""))?;
-        for (pod, number) in pods.into_iter().zip(1..) {
+        let whole = Object::parse(&text).unwrap_or_default();
+        let mut number = 0_u64;
+        let read = whole.each("items", |pod| {
+            number = number.saturating_add(1);
             let read = Object::parse(pod.get());
             let read = read.ok_or_else(|| "a pod that is no object".to_owned());
             let found = Found::of(read.and_then(|pod| judge(&pod)));
-            sink(Record::new(number, pod.get().as_bytes(), found))?;
-        }
-        Ok(())
+            sink(Record::new(number, pod.get().as_bytes(), found))
+        });
+        read.ok_or_else(|| not_of_the_format("no JSON object with a list \"items\""))?
     }
 }
 

@@ -7,6 +7,7 @@
 
 mod auditor;
 mod beside;
+mod bounds;
 mod condor;
 mod csv;
 mod days;

@@ -124,24 +124,29 @@ impl Reader for OpenShift {
             ("memory_metrics", What::Memory),
             ("gpu_metrics", What::Gpu),
         ] {
-            for (raw, number) in whole.list(key).unwrap_or_default().into_iter().zip(1..) {
+            let mut number = 0_u64;
+            let read = whole.each(key, |raw| {
+                number = number.saturating_add(1);
                 let taken = Series::read(raw).and_then(|series| self.take(&series, what, step));
-                if let Err(why) = taken {
-                    let found = Found::Malformed(format!("{key}: {why}"));
-                    sink(Record::new(number, raw.get().as_bytes(), found))?;
-                }
-            }
+                let Err(why) = taken else { return Ok(()) };
+                let found = Found::Malformed(format!("{key}: {why}"));
+                sink(Record::new(number, raw.get().as_bytes(), found))
+            });
+            read.unwrap_or(Ok(()))?;
         }
         for key in beside::KEYS {
-            for (raw, number) in whole.list(key).unwrap_or_default().into_iter().zip(1..) {
+            let mut number = 0_u64;
+            let read = whole.each(key, |raw| {
+                number = number.saturating_add(1);
                 let taken = Series::read(raw).and_then(|series| self.beside.take(key, &series));
                 let (counts, found) = match taken {
                     Ok(counts) => (counts, Found::Skipped("labels".into())),
                     Err(why) => (1, Found::Malformed(format!("{key}: {why}"))),
                 };
                 let record = Record::new(number, raw.get().as_bytes(), found);
-                sink(Record { counts, ..record })?;
-            }
+                sink(Record { counts, ..record })
+            });
+            read.unwrap_or(Ok(()))?;
         }
         Ok(())
     }

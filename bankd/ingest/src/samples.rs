@@ -1,10 +1,12 @@
 //! Series of samples, as Prometheus answers a `query_range` (`collectors.md` h.2).
 
 use std::collections::BTreeMap;
+use std::io;
 
 use bank_core::ids::NAME_BYTES_MAX;
 use serde_json::value::RawValue;
 
+use super::bounds::{NAME_MAX, too_long};
 use super::json::Object;
 use super::number::Number;
 use super::text::known;
@@ -14,6 +16,9 @@ pub(super) type Notes = BTreeMap<String, String>;
 
 /// How the names of labels begin that are labels or annotations of an object.
 const PREFIXES: [&str; 3] = ["label_", "annotation_", "cf_"];
+
+/// Samples of one series; an answer of Prometheus has 11,000.
+const SAMPLES_MAX: usize = 1_000_000;
 
 /// Labels and annotations of an object that are kept.
 const NOTES_MAX: usize = 64;
@@ -34,17 +39,29 @@ impl<'a> Series<'a> {
         let labels = series
             .object("metric")
             .ok_or("a series without \"metric\"")?;
-        let values = series.list("values").ok_or("a series without \"values\"")?;
-        let (mut samples, mut without_value) = (Vec::with_capacity(values.len()), 0_u64);
-        for value in values {
-            let pair: (&RawValue, &str) = serde_json::from_str(value.get())
-                .map_err(|_| format!("a sample that is no [time, \"value\"]: {}", value.get()))?;
-            let at = Number::parse(pair.0.get()).ok_or("a sample without a time")?;
-            match Number::parse(pair.1) {
-                Some(number) if !number.is_negative() => samples.push((at, number)),
-                _ => without_value = without_value.saturating_add(1),
+        // Each sample has the labels.
+        for name in labels.names() {
+            let is_note = PREFIXES.iter().any(|prefix| name.starts_with(prefix));
+            let value = labels.text(name).filter(|_| !is_note);
+            if let Some(why) = value.and_then(|value| too_long(name, &value)) {
+                return Err(why);
             }
         }
+        let (mut samples, mut without_value) = (Vec::new(), 0_u64);
+        let read = series.each("values", |value| {
+            let (at, number) = sample(value).map_err(io::Error::other)?;
+            match number.filter(|number| !number.is_negative()) {
+                Some(_) if samples.len() >= SAMPLES_MAX => {
+                    let why = format!("a series of more than {SAMPLES_MAX} samples");
+                    return Err(io::Error::other(why));
+                }
+                Some(number) => samples.push((at, number)),
+                None => without_value = without_value.saturating_add(1),
+            }
+            Ok(())
+        });
+        let read = read.ok_or("a series without \"values\"")?;
+        read.map_err(|error| error.to_string())?;
         Ok(Self {
             labels,
             samples,
@@ -87,8 +104,17 @@ impl<'a> Series<'a> {
 
     /// The value of a label.
     pub(super) fn label(&self, name: &str) -> Option<String> {
-        self.labels.text(name).filter(|value| !value.is_empty())
+        let value = self.labels.text(name)?;
+        (!value.is_empty() && value.len() <= NAME_MAX).then_some(value)
     }
+}
+
+/// Time and value of a sample.
+fn sample(text: &RawValue) -> Result<(Number, Option<Number>), String> {
+    let pair: (&RawValue, &str) = serde_json::from_str(text.get())
+        .map_err(|_| format!("a sample that is no [time, \"value\"]: {}", text.get()))?;
+    let at = Number::parse(pair.0.get()).ok_or("a sample without a time")?;
+    Ok((at, Number::parse(pair.1)))
 }
 
 /// The second in which a sample was taken.
@@ -156,6 +182,27 @@ mod tests {
             let jobs = read(Prometheus::default(), &text(none));
             assert_eq!(figures(&jobs[0]), (3600, 4800, "1200".to_owned()), "{none}");
             assert_eq!(figures(&jobs[1]), (3600, 3660, "60".to_owned()), "{none}");
+        }
+    }
+
+    /// The labels are those of each sample: a short file must not become gigabytes.
+    #[test]
+    fn a_series_with_a_long_label_is_none() {
+        let text = |label: &str, bytes: usize| {
+            let value = "n".repeat(bytes);
+            format!(
+                r#"{{"step_s":900,"cpu_metrics":[{{"metric":{{{LABELS},"{label}":"{value}"}},
+                "values":[[900,"2"],[1800,"2"]]}}]}}"#
+            )
+        };
+        for (label, bytes, jobs) in [
+            ("node", 1_024, 1),
+            ("node", 1_025, 0),
+            ("pod", 400_000, 0),
+            ("annotation_more", 400_000, 1),
+        ] {
+            let read = read(OpenShift::default(), &text(label, bytes));
+            assert_eq!(read.len(), jobs, "{label} {bytes}");
         }
     }
 

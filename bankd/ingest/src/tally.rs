@@ -12,6 +12,9 @@ pub(super) type Sums = BTreeMap<Label, Number>;
 /// Maximum number of distinct quantity names; some come from the input.
 const NAMES_MAX: usize = 1_000;
 
+/// Maximum number of distinct values of a dimension, such as users.
+const VALUES_MAX: usize = 100_000;
+
 /// Name of the rest.
 const OTHER: &str = "other";
 
@@ -170,9 +173,30 @@ impl Dimension {
             return *known;
         }
         let fresh = self.values.len();
+        if fresh == VALUES_MAX && value != OTHER {
+            return self.place_of_the_rest();
+        }
+        if fresh > VALUES_MAX {
+            return VALUES_MAX;
+        }
         self.places.insert(value.to_owned(), fresh);
         self.values.push(Value {
             name: value.to_owned(),
+            jobs: 0,
+            tally: Tally::default(),
+        });
+        fresh
+    }
+
+    /// Beyond a number of values all others are one.
+    fn place_of_the_rest(&mut self) -> usize {
+        if let Some(known) = self.places.get(OTHER) {
+            return *known;
+        }
+        let fresh = self.values.len();
+        self.places.insert(OTHER.to_owned(), fresh);
+        self.values.push(Value {
+            name: OTHER.to_owned(),
             jobs: 0,
             tally: Tally::default(),
         });
@@ -257,6 +281,24 @@ mod tests {
         let sums = tally.sums(&names);
         assert_eq!(sums.len(), NAMES_MAX + 1);
         assert_eq!(sums.get(OTHER), Some(&Number::whole(500)));
+    }
+
+    #[test]
+    fn values_without_end_become_one() {
+        for known in [None, Some(OTHER)] {
+            let mut users = Dimension::default();
+            let job = job(&[]);
+            users.add(known.unwrap_or("first"), &[], &job);
+            for number in 1..VALUES_MAX + 50 {
+                users.add(&format!("user{number}"), &[], &job);
+            }
+            users.add("user1", &[], &job);
+            let rest = users.each().find(|(name, _, _)| *name == OTHER);
+            let rest = rest.map_or(0, |(_, jobs, _)| jobs);
+            let most = VALUES_MAX + usize::from(known.is_none());
+            assert_eq!(users.each().count(), most);
+            assert_eq!(rest, 50 + u64::from(known.is_some()), "{known:?}");
+        }
     }
 
     #[test]

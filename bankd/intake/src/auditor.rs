@@ -49,11 +49,15 @@ pub enum Understood {
     End(Updated),
 }
 
-/// Reads a body of one of the routes for writing.
-pub fn understood(act: Act, bytes: &[u8]) -> Result<Understood, Refused> {
+/// Records of one list: all of them go into one transaction, for which other commands wait. AUDITOR itself
+/// takes some 5,000.
+pub const LIST_MAX: usize = 10_000;
+
+/// Reads a body of one of the routes for writing; a list with at most `most` records.
+pub fn understood(act: Act, bytes: &[u8], most: usize) -> Result<Understood, Refused> {
     match act {
         Act::One => record::add(bytes).map(|one| Understood::Add(vec![one])),
-        Act::Many => record::add_many(bytes).map(Understood::Add),
+        Act::Many => record::add_many(bytes, most).map(Understood::Add),
         Act::End => record::update(bytes).map(Understood::End),
     }
 }

@@ -24,7 +24,7 @@ use bank_api::v1::ImportSummary;
 use bank_core::command::Reports;
 use bank_core::directory::Directory;
 use bankd_config::CHUNK_ONLINE;
-use bankd_ingest::{Extra, Found, Record, Summary};
+use bankd_ingest::{Extra, Found, Job, Record, Summary};
 use bankd_ledger::writer::{
     Caller, Item, Landed, OnItsWay, Others, Portion, Row, SubmitError, Writer,
 };
@@ -159,20 +159,7 @@ impl Intake {
                     self.directory = self.writer.directory();
                     waiting.items.reserve(self.chunk.min(CHUNK_ONLINE));
                 }
-                let raw = waiting.keep(&record.raw);
-                for job in jobs {
-                    waiting.note(&job);
-                    let report = report(job, &self.feed, &self.directory);
-                    waiting.items.push(Item {
-                        digest: digest(&report.canonical()),
-                        report: Arc::new(report),
-                        file: Arc::clone(&self.file),
-                        line: record.line,
-                        place: waiting.count,
-                        raw,
-                    });
-                }
-                waiting.count = waiting.count.saturating_add(1);
+                self.jobs(jobs, &record.raw, record.line)?;
             }
             Found::Skipped(_) => {
                 waiting.seen.skipped = waiting.seen.skipped.saturating_add(counts);
@@ -195,9 +182,35 @@ impl Intake {
                 });
             }
         }
-        if waiting.is_full(self.next) {
+        if self.waiting.is_full(self.next) {
             self.send(true)?;
         }
+        Ok(())
+    }
+
+    /// Adds the jobs of one line. The tasks of a large array are several portions, each with the line.
+    fn jobs(&mut self, jobs: Vec<Job>, line: &[u8], number: u64) -> io::Result<()> {
+        let mut raw = self.waiting.keep(line);
+        for job in jobs {
+            if self.waiting.is_full(self.next) && !self.waiting.items.is_empty() {
+                self.waiting.count = self.waiting.count.saturating_add(1);
+                self.send(true)?;
+                self.directory = self.writer.directory();
+                raw = self.waiting.keep(line);
+            }
+            let waiting = &mut self.waiting;
+            waiting.note(&job);
+            let report = report(job, &self.feed, &self.directory);
+            waiting.items.push(Item {
+                digest: digest(&report.canonical()),
+                report: Arc::new(report),
+                file: Arc::clone(&self.file),
+                line: number,
+                place: waiting.count,
+                raw,
+            });
+        }
+        self.waiting.count = self.waiting.count.saturating_add(1);
         Ok(())
     }
 

@@ -192,6 +192,23 @@ fn behind_a_portion_that_failed_nothing_is_taken_in() {
 }
 
 /// Unreadable records are as large as others: they do not wait for a chunk of lines.
+/// Other commands wait for a portion, not for all tasks of a line.
+#[test]
+fn the_tasks_of_an_array_are_several_portions() {
+    let site = site(Mode::Track);
+    let array = line(7, "chem", "01:00:00", "02:00:00").replacen('7', "7_[0-24]", 1);
+    let text = format!("{HEAD}{array}{}", line(8, "chem", "01:00:00", "02:00:00"));
+    let before = site.writer.counters().commits;
+    let taken = site.import(&text, 10);
+    let commits = site.writer.counters().commits - before;
+    assert_eq!(commits, 3, "{:?}", taken.outcomes);
+    assert_eq!(taken.outcomes.values().sum::<u64>(), 26);
+    let again = site.import(&text, 10);
+    assert_eq!(again.outcomes.get("duplicate"), Some(&26), "{again:?}");
+    site.writer.stop();
+    site.thread.join().unwrap();
+}
+
 #[test]
 fn lines_for_the_quarantine_do_not_pile_up() {
     let site = site(Mode::Track);

@@ -25,7 +25,7 @@ use tokio::sync::{mpsc, watch};
 
 use crate::Feed;
 
-use self::inbox::{Piece, WAITING};
+use self::inbox::{GivenUp, Piece, WAITING};
 use self::position::Fit;
 pub use self::position::Part;
 pub use self::session::Standing;
@@ -90,6 +90,8 @@ pub struct Uploads {
 #[derive(Default)]
 struct Sessions {
     all: BTreeMap<String, Arc<Session>>,
+    /// Those that were given up, until their reader has ended: they count as running.
+    leaving: Vec<Arc<Session>>,
     is_stopping: bool,
 }
 
@@ -129,9 +131,11 @@ impl Uploads {
     /// Makes room for one more by removing ended imports that were not queried again.
     fn make_room(&self, sessions: &mut Sessions, client: &str) -> Result<(), Trouble> {
         let running = |session: &&Arc<Session>| session.outcome().is_none();
-        let all = sessions.all.values().filter(running).count();
-        let own = |session: &&Arc<Session>| session.client == client;
-        let own = sessions.all.values().filter(running).filter(own).count();
+        sessions.leaving.retain(|session| running(&session));
+        let all = sessions.all.values().filter(running);
+        let all: Vec<_> = all.chain(&sessions.leaving).collect();
+        let own = all.iter().filter(|session| session.client == client);
+        let (all, own) = (all.len(), own.count());
         if all >= self.limits.sessions || own >= self.limits.per_client {
             return Err(Trouble::Crowded);
         }
@@ -150,6 +154,7 @@ impl Uploads {
         let (sender, receiver) = mpsc::channel(WAITING);
         let (tell, outcome) = watch::channel(None);
         let progress = Arc::new(Progress::default());
+        let given_up = GivenUp::default();
         let (source, dry_run) = (opening.feed.source.clone(), opening.feed.dry_run);
         let format = opening.format.name;
         let work = Work {
@@ -162,6 +167,7 @@ impl Uploads {
             days: opening.days,
             chunk: self.limits.chunk,
             file_bytes: self.limits.file_bytes,
+            given_up: given_up.clone(),
         };
         let seen = Arc::clone(&progress);
         let thread = background::spawn("import", move || {
@@ -190,6 +196,7 @@ impl Uploads {
             outcome,
             seen: AtomicI64::new(now.0),
             thread: Mutex::new(Some(thread)),
+            given_up,
         })
     }
 
@@ -283,7 +290,8 @@ impl Uploads {
         writer: &Writer,
     ) -> Result<Standing, Trouble> {
         let session = self.find(who, id, writer)?;
-        self.sessions().all.remove(id);
+        session.given_up.set();
+        self.sessions().leave(id);
         session.pieces.lock().await.take();
         Ok(session.standing(writer.steady()))
     }
@@ -302,19 +310,24 @@ impl Uploads {
         let limit = self.limits.idle_s;
         let is_late = |session: &Session| session.idle_s(now) > limit;
         let mut late = Vec::new();
-        self.sessions().all.retain(|_, session| {
+        let mut sessions = self.sessions();
+        sessions.all.retain(|_, session| {
             let keep = !is_late(session);
             if !keep {
                 late.push(Arc::clone(session));
             }
             keep
         });
+        let running = late.iter().filter(|session| session.outcome().is_none());
+        sessions.leaving.extend(running.cloned());
+        drop(sessions);
         for session in late.iter().filter(|s| s.outcome().is_none()) {
             tracing::warn!(
                 id = session.id,
                 source = session.source,
                 "import abandoned: no data received"
             );
+            session.given_up.set();
             // A request that holds the way would have been seen.
             if let Ok(mut pieces) = session.pieces.try_lock() {
                 pieces.take();
@@ -327,12 +340,17 @@ impl Uploads {
         let all = {
             let mut sessions = self.sessions();
             sessions.is_stopping = true;
-            std::mem::take(&mut sessions.all)
+            let all = std::mem::take(&mut sessions.all).into_values();
+            let leaving = std::mem::take(&mut sessions.leaving);
+            all.chain(leaving).collect::<Vec<_>>()
         };
-        for session in all.values() {
+        for session in &all {
+            session.given_up.set();
+        }
+        for session in &all {
             session.pieces.blocking_lock().take();
         }
-        for session in all.into_values() {
+        for session in all {
             let thread = session.thread.lock();
             let thread = thread.unwrap_or_else(PoisonError::into_inner).take();
             // A panic was logged where it happened.
@@ -351,6 +369,13 @@ impl Uploads {
 }
 
 impl Sessions {
+    /// An import is given up; its reader may still be at work.
+    fn leave(&mut self, id: &str) {
+        let session = self.all.remove(id);
+        let running = session.filter(|session| session.outcome().is_none());
+        self.leaving.extend(running);
+    }
+
     /// The import that the same key opened before.
     fn of_key(&self, opening: &Opening) -> Result<Option<&Arc<Session>>, Trouble> {
         let Some(key) = &opening.key else {

@@ -40,7 +40,10 @@ impl Waiting {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.seen.records == 0 && self.snapshots.is_empty() && self.marks.is_empty()
+        self.seen.records == 0
+            && self.items.is_empty()
+            && self.snapshots.is_empty()
+            && self.marks.is_empty()
     }
 
     pub(super) fn is_full(&self, chunk: usize) -> bool {

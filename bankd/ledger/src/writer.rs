@@ -18,7 +18,7 @@ mod standing;
 mod thread;
 mod turn;
 
-pub use collect::{Collect, Collected, Collecting, Details, Gathered, NOT_CHARGED, Work};
+pub use collect::{Collect, Collected, Collecting, Details, Gathered, Memory, NOT_CHARGED, Work};
 pub use failure::SubmitError;
 pub use opening::{Opened, Opening, Step, StepDone, StepKey, Unopened};
 pub use portion::{Item, Landed, OnItsWay, Others, Portion, Row};

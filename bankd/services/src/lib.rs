@@ -95,6 +95,8 @@ pub struct Services {
     pub slots: Semaphore,
     /// Room for requests of the web pages under way.
     pub web_slots: Semaphore,
+    /// Room for bodies above `http.body_limit`: their senders are not known before the whole body is there.
+    pub large_bodies: Semaphore,
     /// Sessions of the web pages.
     pub sessions: Sessions,
     /// Signed addresses of the web pages; none if no pages are served.

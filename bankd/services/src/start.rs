@@ -35,6 +35,9 @@ use super::sessions::Sessions;
 use super::settings::Settings;
 use super::{Services, Thread, cluster};
 
+/// Bodies above `http.body_limit` at once: each is a migration of at most 16 MiB.
+const LARGE_BODIES: usize = 4;
+
 /// Everything but the listeners.
 ///
 /// # Errors
@@ -91,6 +94,7 @@ pub fn start_with(
         backups: Clerk::new(data, config.backup.clone()),
         slots: Semaphore::new(config.http.concurrency),
         web_slots: Semaphore::new(config.web.concurrency),
+        large_bodies: Semaphore::new(LARGE_BODIES),
         sessions,
         links: links(data, config)?,
         spent_until_s,

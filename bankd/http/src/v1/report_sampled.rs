@@ -16,7 +16,7 @@ use bankd_store::read::report::{self, Sampling};
 
 use super::call::{Call, Handled, ok};
 use super::owner::{CurrentNames, HIDDEN, holds, leader, sees};
-use super::report_usage::{BUCKETS_MAX, ROWS_MAX, check_names, every, moment, too_many, zone};
+use super::report_usage::{BUCKETS, BUCKETS_MAX, ROWS_MAX, check_names, every, moment, too_many, zone};
 use super::view::View;
 use crate::error::Failure;
 
@@ -62,7 +62,7 @@ pub(super) async fn show(call: Call) -> Handled {
         return Err(call.refused(&Refusal::BadWindow));
     }
     let grid = Grid::new(from, wanted.until, wanted.every, &wanted.zone, BUCKETS_MAX);
-    let grid = grid.ok_or_else(|| too_many(&call, "every", "at most 10,000 buckets"))?;
+    let grid = grid.ok_or_else(|| too_many(&call, "every", BUCKETS))?;
     let sampling = Sampling {
         grid: grid.clone(),
         place: place(call.view.clone(), of.clone(), wanted.by.clone()),

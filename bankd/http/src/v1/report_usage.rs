@@ -29,6 +29,8 @@ use crate::error::Failure;
 
 /// Buckets of one answer.
 pub(super) const BUCKETS_MAX: usize = 10_000;
+/// What is expected of longer periods: `bank usage` names the buckets with `--by`.
+pub(super) const BUCKETS: &str = "at most 10,000 buckets from --from to --until (--by of bank usage)";
 /// Rows of one answer.
 pub(super) const ROWS_MAX: usize = 100_000;
 /// Maximum number of separate rows.
@@ -47,7 +49,7 @@ pub(super) async fn show(call: Call) -> Handled {
         return Err(call.refused(&Refusal::BadWindow));
     }
     let grid = Grid::new(from, until, every, &wanted.zone, BUCKETS_MAX);
-    let grid = grid.ok_or_else(|| too_many(&call, "every", "at most 10,000 buckets"))?;
+    let grid = grid.ok_or_else(|| too_many(&call, "every", BUCKETS))?;
     let of_records = query.records || wanted.by.iter().any(|dimension| !dimension.is_rolled_up());
     let place = place(call.view.clone(), &query, wanted.by.clone());
     let (at_end, users) = (wanted.at_end, query.users);

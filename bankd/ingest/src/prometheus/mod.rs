@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 use self::measure::{Kind, Measure, Sense, is_about_labels, is_about_replicas};
 use super::beside::{self, Beside};
 use super::job::{Extra, Figure, Found, Job, Record, State};
-use super::json::Object;
+use super::json::{Object, each};
 use super::lines::document;
 use super::number::Number;
 use super::samples::{Notes, Series, second, stated_step};
@@ -36,6 +36,8 @@ const WHO: [(&str, &str); 3] = [
     ("label_cf_pi", "label_cf_project_id"),
     ("cf_pi", "cf_project_id"),
 ];
+
+const NO_LIST: &str = "no list of series at data.result";
 
 /// Namespace, and pod or node.
 type Key = (String, String);
@@ -75,7 +77,9 @@ impl Reader for Prometheus {
         let bytes = document(input)?;
         let text = String::from_utf8_lossy(&bytes);
         let (series, stated) = result(&text)?;
-        for (raw, number) in series.into_iter().zip(1..) {
+        let mut number = 0_u64;
+        let read = each(series, |raw| {
+            number = number.saturating_add(1);
             self.series = self.series.saturating_add(1);
             let taken = Series::read(raw).and_then(|series| self.take(&series, name, stated));
             match taken {
@@ -90,8 +94,9 @@ impl Reader for Prometheus {
                     sink(Record::new(number, raw.get().as_bytes(), found))?;
                 }
             }
-        }
-        Ok(())
+            Ok(())
+        });
+        read.ok_or_else(|| not_of_the_format(NO_LIST))?
     }
 
     fn finish(&mut self, sink: &mut Sink<'_>) -> io::Result<Vec<Extra>> {
@@ -309,19 +314,20 @@ fn beyond() -> String {
     "a figure beyond the supported range".to_owned()
 }
 
-/// The list of series, in the envelope or bare, and the step of the envelope.
-fn result(text: &str) -> io::Result<(Vec<&RawValue>, Option<Number>)> {
+/// The text of the list of series, in the envelope or bare, and the step of the envelope.
+fn result(text: &str) -> io::Result<(&str, Option<Number>)> {
     if text.trim_start().starts_with('[') {
-        let bare = serde_json::from_str(text).map_err(|e| not_of_the_format(e.to_string()))?;
-        return Ok((bare, None));
+        let bare: &RawValue =
+            serde_json::from_str(text).map_err(|e| not_of_the_format(e.to_string()))?;
+        return Ok((bare.get(), None));
     }
     let whole = Object::parse(text).ok_or_else(|| not_of_the_format("no JSON"))?;
     if whole.text("status").as_deref() == Some("error") {
         let why = whole.text("error").unwrap_or_default();
         return Err(not_of_the_format(format!("an error of Prometheus: {why}")));
     }
-    let list = whole.object("data").and_then(|data| data.list("result"));
-    let list = list.ok_or_else(|| not_of_the_format("no list of series at data.result"))?;
+    let list = whole.object("data").and_then(|data| data.raw("result"));
+    let list = list.ok_or_else(|| not_of_the_format(NO_LIST))?;
     Ok((list, stated_step(&whole)))
 }
 

@@ -22,17 +22,18 @@ impl Reader for Document {
     fn file(&mut self, _: &str, input: &mut dyn BufRead, sink: &mut Sink<'_>) -> io::Result<()> {
         let bytes = document(input)?;
         let text = String::from_utf8_lossy(&bytes);
-        let jobs = Object::parse(&text).and_then(|whole| whole.list("jobs"));
-        let jobs = jobs.ok_or_else(|| not_of_the_format("no JSON object with a list \"jobs\""))?;
-        for (job, number) in jobs.into_iter().zip(1..) {
+        let whole = Object::parse(&text).unwrap_or_default();
+        let mut number = 0_u64;
+        let read = whole.each("jobs", |job| {
+            number = number.saturating_add(1);
             let raw = job.get();
             let found = match Object::parse(raw) {
                 Some(job) => found(&job),
                 None => Found::Malformed("a job that is no object".to_owned()),
             };
-            sink(Record::new(number, raw.as_bytes(), found))?;
-        }
-        Ok(())
+            sink(Record::new(number, raw.as_bytes(), found))
+        });
+        read.ok_or_else(|| not_of_the_format("no JSON object with a list \"jobs\""))?
     }
 }
 

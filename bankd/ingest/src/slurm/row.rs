@@ -6,6 +6,7 @@ use chrono_tz::Tz;
 
 use super::stated::Stated;
 use super::tres::{self, Resources};
+use crate::bounds::{too_long, too_many};
 use crate::instant::Instant;
 use crate::job::{Found, Job, Label, State};
 use crate::number::Number;
@@ -14,6 +15,9 @@ use crate::text::{clock, count, known, local};
 
 /// Maximum number of array tasks of one line.
 const TASKS_MAX: usize = 100_000;
+
+/// The longest list of tasks, in bytes.
+const ID_MAX: usize = 64 << 10;
 
 /// States of finished jobs.
 const ENDED: [(&str, State); 10] = [
@@ -235,6 +239,13 @@ impl Row<'_> {
         }
         job.add_if("elapsed_s", self.elapsed);
         job.add_if("cpu_s", self.cpu);
+        if !ids.is_empty() {
+            // Each task has all of the texts.
+            job.bound()?;
+            if let Some(why) = too_many(ids.len(), job.bytes()) {
+                return Err(why);
+            }
+        }
         let others = ids.into_iter().map(|id| Job { id, ..job.clone() });
         let mut jobs: Vec<Job> = others.collect();
         jobs.push(job);
@@ -247,6 +258,9 @@ impl Row<'_> {
 /// # Errors
 /// If the brackets hold no list, or more than [`TASKS_MAX`] tasks.
 pub(super) fn expand(id: &str) -> Result<Vec<String>, String> {
+    if let Some(why) = too_long("job id", id).filter(|_| id.len() > ID_MAX) {
+        return Err(why);
+    }
     let bad = || format!("job id {id:?}: no list of tasks");
     if id.starts_with('_') || id.ends_with('_') {
         return Err(bad());
@@ -269,6 +283,9 @@ pub(super) fn expand(id: &str) -> Result<Vec<String>, String> {
         for task in tasks {
             if ids.len() >= TASKS_MAX {
                 return Err(format!("job id {id:?}: more than {TASKS_MAX} tasks"));
+            }
+            if let Some(why) = too_many(ids.len(), base.len()) {
+                return Err(why);
             }
             ids.push(format!("{base}_{task}"));
         }
@@ -447,6 +464,40 @@ mod tests {
             };
             assert_eq!(result, expected, "{state} {start} {end}");
         }
+    }
+
+    /// One short line with a long name must not become gigabytes.
+    #[test]
+    fn an_array_is_bounded_by_its_tasks_and_their_texts() {
+        let at = Moment::At(Instant::exact(0));
+        let row = |id: String, name: usize, user: usize| Row {
+            id: id.into(),
+            state: "COMPLETED".into(),
+            user: "u".repeat(user).into(),
+            name: "n".repeat(name).into(),
+            start: at,
+            end: at,
+            ..Row::default()
+        };
+        let result = |row: Row<'_>| match row.found(Order::EndStartState) {
+            Found::Jobs(jobs) => jobs.len().to_string(),
+            found => format!("{found:?}"),
+        };
+        let all = "1_[0-99999]".to_owned();
+        assert_eq!(result(row(all.clone(), 500, 3)), "100000");
+        let much = result(row(all.clone(), 200_000, 3));
+        assert!(
+            much.contains("more than 67108864 bytes in one record"),
+            "{much}"
+        );
+        let user = result(row(all, 1, 200_000));
+        assert!(user.contains("user: 200000 bytes"), "{user}");
+        let base = result(row(format!("{}_[0-99999]", "1".repeat(2_000)), 1, 1));
+        assert!(
+            base.contains("more than 67108864 bytes in one record"),
+            "{base}"
+        );
+        assert_eq!(result(row("1".to_owned(), 200_000, 3)), "1");
     }
 
     #[test]

@@ -17,6 +17,9 @@ use super::record::Added;
 use super::time::Time;
 use super::{Act, Understood, feed, gathered, known, looked, pairs, understood};
 
+/// Records of one transaction: a list out of the quarantine can be longer than its route takes.
+const PART: usize = 1_000;
+
 /// Something to be taken in again.
 #[derive(Clone, Debug)]
 pub struct Again {
@@ -77,7 +80,8 @@ impl Again {
     /// may be written then, and is `known` the next time.
     pub async fn run(self, bank: Bank<'_>) -> Result<BTreeMap<String, u64>, Kept> {
         let (act, is_record) = self.act();
-        let read = understood(act, &self.body).map_err(|refused| Kept::Refused(refused.why))?;
+        let read = understood(act, &self.body, usize::MAX)
+            .map_err(|refused| Kept::Refused(refused.why))?;
         let mut became = BTreeMap::new();
         match read {
             Understood::End(end) => {
@@ -147,13 +151,15 @@ impl Again {
             let creator = self.creator().unwrap_or_default();
             records.push(gathered(record, creator, work, renew_at));
         }
-        if records.is_empty() {
-            return Ok(());
+        let mut records = records.into_iter().peekable();
+        while records.peek().is_some() {
+            let records: Vec<_> = records.by_ref().take(PART).collect();
+            count(became, "stored", records.len());
+            let lenient = false;
+            let part = Collecting::Add { records, lenient };
+            self.collect(bank, part, became).await?;
         }
-        count(became, "stored", records.len());
-        let lenient = false;
-        self.collect(bank, Collecting::Add { records, lenient }, became)
-            .await
+        Ok(())
     }
 
     /// Sets the end of a record, with its consequences.
@@ -221,6 +227,7 @@ impl Again {
             request_id: self.request_id.clone(),
             place: self.act().0.place(),
             peer: self.peer.clone(),
+            memory: None,
         };
         let patience = bank.settings.patience();
         match bank.writer.collect(request, patience).await? {

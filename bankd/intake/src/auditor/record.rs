@@ -3,11 +3,14 @@
 //! Pure: text in, [`Added`] or [`Updated`] out, or one sentence with the error and its position.
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
 
 use bank_api::auditor::{
     Component, Head, HeadComponent, HeadScore, Named, RecordAdd, RecordUpdate, score_value,
 };
 use bank_api::reason::bounded;
+use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Visitor};
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::time::{self, Time};
@@ -74,9 +77,9 @@ pub(crate) fn add(body: &[u8]) -> Result<Added, Refused> {
     judge(read)
 }
 
-/// A list of records; the first invalid one is reported with its position.
-pub(crate) fn add_many(body: &[u8]) -> Result<Vec<Added>, Refused> {
-    let read: Vec<RecordAdd> = read(body)?;
+/// A list of at most so many records; the first invalid one is reported with its position.
+pub(crate) fn add_many(body: &[u8], most: usize) -> Result<Vec<Added>, Refused> {
+    let read = read_with(body, AtMost(most))?;
     let mut all = Vec::with_capacity(read.len());
     for (place, record) in read.into_iter().enumerate() {
         all.push(judge(record).map_err(|refused| {
@@ -100,9 +103,47 @@ pub(crate) fn update(body: &[u8]) -> Result<Updated, Refused> {
     })
 }
 
+/// A list of records that ends with an error once it is too long, so that it takes no memory beyond that.
+struct AtMost(usize);
+
+impl<'de> DeserializeSeed<'de> for AtMost {
+    type Value = Vec<RecordAdd>;
+
+    fn deserialize<D: Deserializer<'de>>(self, input: D) -> Result<Self::Value, D::Error> {
+        input.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for AtMost {
+    type Value = Vec<RecordAdd>;
+
+    fn expecting(&self, text: &mut fmt::Formatter<'_>) -> fmt::Result {
+        text.write_str("a sequence")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        let mut all = Vec::new();
+        while let Some(record) = list.next_element()? {
+            if all.len() >= self.0 {
+                let why = format!("more than {} records in one list", self.0);
+                return Err(Error::custom(why));
+            }
+            all.push(record);
+        }
+        Ok(all)
+    }
+}
+
 fn read<'a, T: serde::Deserialize<'a>>(body: &'a [u8]) -> Result<T, Refused> {
+    read_with(body, PhantomData)
+}
+
+fn read_with<'a, S: DeserializeSeed<'a>>(body: &'a [u8], seed: S) -> Result<S::Value, Refused> {
     let text = std::str::from_utf8(body).map_err(|error| Refused::of(error.to_string()))?;
-    serde_json::from_str(text).map_err(|error| {
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let read = seed.deserialize(&mut reader);
+    let whole = read.and_then(|read| reader.end().map(|()| read));
+    whole.map_err(|error| {
         // The client drops it: the log contains its name if possible.
         let named = serde_json::from_str::<Named>(text).ok();
         Refused::record(named.map(|named| named.record_id), error.to_string())

@@ -7,6 +7,8 @@
 use std::cell::RefCell;
 use std::io::{self, BufRead, BufReader, Read};
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bankd_ingest::open;
 use hyper::body::Bytes;
@@ -46,17 +48,40 @@ pub(super) struct Inbox {
     bytes: Bytes,
     /// The beginning of the next file, or the end, that ended the file at hand.
     next: Option<Next>,
+    given_up: GivenUp,
+}
+
+/// Whether an import is given up. Its reader looks between any two blocks: a few compressed bytes can be a
+/// long file.
+#[derive(Clone, Debug, Default)]
+pub(super) struct GivenUp(Arc<AtomicBool>);
+
+impl GivenUp {
+    /// The reader stops.
+    pub(super) fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// # Errors
+    /// `ConnectionAborted`, if it is.
+    pub(super) fn check(&self) -> io::Result<()> {
+        if self.0.load(Ordering::Relaxed) {
+            return Err(gone());
+        }
+        Ok(())
+    }
 }
 
 /// An inbox that the file being read shares with whoever asks for the next one.
 pub(super) type Shared = Rc<RefCell<Inbox>>;
 
 impl Inbox {
-    pub(super) fn new(pieces: Receiver<Piece>) -> Shared {
+    pub(super) fn new(pieces: Receiver<Piece>, given_up: GivenUp) -> Shared {
         Rc::new(RefCell::new(Self {
             pieces,
             bytes: Bytes::new(),
             next: None,
+            given_up,
         }))
     }
 
@@ -73,6 +98,7 @@ impl Inbox {
 
     /// Makes sure that there are bytes of the file at hand; false at its end.
     fn fill(&mut self) -> io::Result<bool> {
+        self.given_up.check()?;
         while self.bytes.is_empty() && self.next.is_none() {
             match self.pieces.blocking_recv() {
                 Some(Piece::Bytes(bytes)) => self.bytes = bytes,
@@ -121,11 +147,13 @@ fn copy(from: &[u8], to: &mut [u8]) -> usize {
 /// # Errors
 /// If the sender has gone away, or the beginning is no beginning of compressed bytes.
 pub(super) fn file(inbox: &Shared, limit: u64) -> io::Result<impl BufRead + use<>> {
+    let given_up = inbox.borrow().given_up.clone();
     let arriving = BufReader::with_capacity(BUFFER, Arriving(Rc::clone(inbox)));
     Ok(Bounded {
         inner: open::plain(arriving)?,
         left: limit,
         limit,
+        given_up,
     })
 }
 
@@ -134,10 +162,12 @@ struct Bounded {
     inner: Box<dyn BufRead>,
     left: u64,
     limit: u64,
+    given_up: GivenUp,
 }
 
 impl Bounded {
     fn check(&mut self) -> io::Result<()> {
+        self.given_up.check()?;
         if self.left > 0 || self.inner.fill_buf()?.is_empty() {
             return Ok(());
         }
@@ -183,7 +213,7 @@ mod tests {
         for piece in pieces {
             sender.try_send(piece).unwrap();
         }
-        Inbox::new(receiver)
+        Inbox::new(receiver, GivenUp::default())
     }
 
     fn bytes(text: &'static str) -> Piece {
@@ -249,6 +279,22 @@ mod tests {
             Err(io::ErrorKind::ConnectionAborted),
             "half a line must not become a whole one"
         );
+        assert_eq!(next(&inbox), Err(io::ErrorKind::ConnectionAborted));
+    }
+
+    /// All of its bytes are there: it would not look for more for a long time.
+    #[test]
+    fn a_reader_stops_inside_a_file_that_is_given_up() {
+        let packed = zstd::encode_all(vec![b'x'; 8 << 20].as_slice(), 3).unwrap();
+        let inbox = inbox(vec![begin("a"), Piece::Bytes(packed.into()), Piece::End]);
+        next(&inbox).unwrap();
+        let mut file = file(&inbox, 1 << 30).unwrap();
+        let mut block = vec![0; 1 << 20];
+        file.read_exact(&mut block).unwrap();
+        inbox.borrow().given_up.set();
+        let error = file.read_exact(&mut block).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::ConnectionAborted);
+        drop(file);
         assert_eq!(next(&inbox), Err(io::ErrorKind::ConnectionAborted));
     }
 

@@ -9,7 +9,7 @@ use bankd_ledger::writer::{IdempotencyKey, Writer};
 use tokio::sync::{mpsc, watch};
 
 use super::Trouble;
-use super::inbox::Piece;
+use super::inbox::{GivenUp, Piece};
 use super::position::Place;
 use super::worker::{Done, Failed, Progress};
 
@@ -64,6 +64,7 @@ pub(super) struct Session {
     /// Time of the last data, on the steady clock in µs.
     pub(super) seen: AtomicI64,
     pub(super) thread: Mutex<Option<JoinHandle<()>>>,
+    pub(super) given_up: GivenUp,
 }
 
 impl Session {

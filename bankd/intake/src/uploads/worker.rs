@@ -9,7 +9,7 @@ use bankd_ingest::{Format, Options, Record, screen};
 use bankd_ledger::writer::Writer;
 use tokio::sync::mpsc::Receiver;
 
-use super::inbox::{self, Inbox, Next, Piece};
+use super::inbox::{self, GivenUp, Inbox, Next, Piece};
 use crate::{Feed, Intake};
 
 /// Input and options of a thread.
@@ -28,6 +28,8 @@ pub(super) struct Work {
     pub(super) file_bytes: u64,
     /// The options as they are kept, to read a line of this collector again.
     pub(super) reading: String,
+    /// Whether it is given up.
+    pub(super) given_up: GivenUp,
 }
 
 /// Progress, for other threads.
@@ -104,7 +106,7 @@ fn read(work: Work, pieces: Receiver<Piece>, progress: &Progress) -> Result<Done
     if work.days {
         intake.by_day();
     }
-    let inbox = Inbox::new(pieces);
+    let inbox = Inbox::new(pieces, work.given_up.clone());
     let mut place = work.format.name.to_owned();
     loop {
         let next = inbox.borrow_mut().next_file();
@@ -114,7 +116,7 @@ fn read(work: Work, pieces: Receiver<Piece>, progress: &Progress) -> Result<Done
         }
         progress.files.fetch_add(1, Ordering::Relaxed);
         intake.place(&place);
-        let mut sink = Sink::new(&mut intake, work.since_us, progress);
+        let mut sink = Sink::new(&mut intake, work.since_us, progress, &work.given_up);
         let opened = inbox::file(&inbox, work.file_bytes);
         let read = opened.and_then(|mut input| {
             let base = place.rsplit('/').next().unwrap_or(&place);
@@ -122,7 +124,7 @@ fn read(work: Work, pieces: Receiver<Piece>, progress: &Progress) -> Result<Done
         });
         sink.judge(&place, read)?;
     }
-    let mut sink = Sink::new(&mut intake, work.since_us, progress);
+    let mut sink = Sink::new(&mut intake, work.since_us, progress, &work.given_up);
     let extra = reader.finish(&mut |record| sink.take(record));
     let extra = sink.judge(&place, extra)?;
     let (summary, outcomes, quarantined) = intake.close(extra).map_err(|e| not_taken(&e))?;
@@ -147,20 +149,28 @@ struct Sink<'a> {
     intake: &'a mut Intake,
     since_us: Option<i64>,
     progress: &'a Progress,
+    given_up: &'a GivenUp,
     failed: Option<Failed>,
 }
 
 impl<'a> Sink<'a> {
-    fn new(intake: &'a mut Intake, since_us: Option<i64>, progress: &'a Progress) -> Self {
+    fn new(
+        intake: &'a mut Intake,
+        since_us: Option<i64>,
+        progress: &'a Progress,
+        given_up: &'a GivenUp,
+    ) -> Self {
         Self {
             intake,
             since_us,
             progress,
+            given_up,
             failed: None,
         }
     }
 
     fn take(&mut self, record: Record) -> io::Result<()> {
+        self.given_up.check()?;
         let records = &self.progress.records;
         records.fetch_add(record.counts, Ordering::Relaxed);
         let taken = self.intake.take(record.since(self.since_us));

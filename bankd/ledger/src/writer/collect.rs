@@ -5,10 +5,11 @@ use super::change::Change;
 use super::{Caller, SubmitError, Task, Writer};
 use bank_core::command::Command;
 use bankd_store::RecordRow;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::TrySendError;
 use std::time::Duration;
-use tokio::sync::oneshot;
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tokio::time::{Instant, sleep, timeout_at};
 
 /// Wait before another try with a full queue.
@@ -16,6 +17,9 @@ const BREATH: Duration = Duration::from_millis(5);
 
 /// Records of a list that are no more work than a batch of commands.
 const FEW: usize = 64;
+
+/// Memory of a request, out of a bounded room: held as long as the request is anywhere.
+pub type Memory = Option<Arc<OwnedSemaphorePermit>>;
 
 /// The prefix of a reason if a record is stored and the rules refuse its charge.
 pub const NOT_CHARGED: &str = "stored, not charged: ";
@@ -35,6 +39,8 @@ pub struct Collect {
     pub place: &'static str,
     /// The sender, for the quarantine.
     pub peer: String,
+    /// The memory that its records take, also in the queue, after its caller has gone.
+    pub memory: Memory,
 }
 
 impl Task {
@@ -54,9 +60,16 @@ impl Task {
         }
     }
 
-    /// Whether it comes behind what failed, and is not done for that.
+    /// Whether a long task is not done: it comes behind what failed, or it is a list of records whose caller
+    /// has gone. That caller has no answer, so it sends the list again.
     pub(super) fn is_void(&self) -> bool {
-        matches!(self, Task::Portion(portion, _) if portion.row.is_broken())
+        match self {
+            Task::Portion(portion, _) => portion.row.is_broken(),
+            Task::Collect(query, reply) => {
+                matches!(query.what, Collecting::Add { .. }) && reply.is_closed()
+            }
+            _ => false,
+        }
     }
 }
 

@@ -270,6 +270,7 @@ fn list(many: usize) -> Collect {
         request_id: "r".to_owned(),
         place: "POST /records",
         peer: String::new(),
+        memory: None,
     }
 }
 
@@ -306,6 +307,90 @@ async fn commands_do_not_wait_for_a_long_list_that_came_with_them() {
         writer.stop();
         thread.join().unwrap();
     }
+}
+
+/// Its caller has no answer and sends it again. Until it has left the queue it holds its memory.
+#[tokio::test]
+async fn a_list_whose_caller_has_gone_is_dropped_with_its_memory() {
+    for (many, is_done) in [(64, true), (65, false)] {
+        let (_folder, store) = bank();
+        let gate = Arc::new(Gate::default());
+        let clock = Arc::clone(&gate) as _;
+        let (writer, thread) = start(store, clock, keep, BATCH_MAX).unwrap();
+        let first = {
+            let writer = writer.clone();
+            tokio::spawn(
+                async move { answered(&writer, submission(add_user("a"), "a", false)).await },
+            )
+        };
+        tokio::task::yield_now().await;
+        until_waiting(&writer, 0).await;
+        let room = Arc::new(tokio::sync::Semaphore::new(1));
+        let permit = Arc::clone(&room).try_acquire_owned().unwrap();
+        let given_up = Collect {
+            memory: Some(Arc::new(permit)),
+            ..list(many)
+        };
+        let moment = std::time::Duration::from_millis(1);
+        assert_eq!(
+            writer.collect(given_up, moment).await,
+            Err(SubmitError::Busy)
+        );
+        assert_eq!(room.available_permits(), 0, "it still waits in the queue");
+        gate.open();
+        first.await.unwrap();
+        let patience = std::time::Duration::from_secs(30);
+        let again = writer.collect(list(many), patience).await.unwrap();
+        let was_there = matches!(again, Collected::Exists(_));
+        assert_eq!((was_there, room.available_permits()), (is_done, 1));
+        writer.stop();
+        thread.join().unwrap();
+    }
+}
+
+/// Long lists that came together are not one wait for a command that came later.
+#[tokio::test]
+async fn a_command_waits_for_one_long_list_at_most() {
+    let (_folder, store) = bank();
+    let gate = Arc::new(Gate::default());
+    let clock = Arc::clone(&gate) as _;
+    let (writer, thread) = start(store, clock, keep, BATCH_MAX).unwrap();
+    let first = {
+        let writer = writer.clone();
+        tokio::spawn(async move { answered(&writer, submission(add_user("a"), "a", false)).await })
+    };
+    tokio::task::yield_now().await;
+    until_waiting(&writer, 0).await;
+    let order = Arc::new(Mutex::new(Vec::new()));
+    let mut lists = Vec::new();
+    for number in 0..20 {
+        let (writer, order) = (writer.clone(), Arc::clone(&order));
+        let mut list = list(300);
+        if let Collecting::Add { records, .. } = &mut list.what {
+            for record in records {
+                record.row.record_id.push_str(&format!("-{number}"));
+            }
+        }
+        lists.push(tokio::spawn(async move {
+            let patience = std::time::Duration::from_secs(30);
+            writer.collect(list, patience).await.unwrap();
+            order.lock().unwrap().push("list");
+        }));
+    }
+    until_waiting(&writer, 20).await;
+    gate.open();
+    first.await.unwrap();
+    // The lists have been taken out of the queue: the next command finds it empty.
+    until_waiting(&writer, 0).await;
+    answered(&writer, submission(add_user("b"), "b", false)).await;
+    order.lock().unwrap().push("command");
+    for list in lists {
+        list.await.unwrap();
+    }
+    let place = order.lock().unwrap().iter().position(|w| *w == "command");
+    assert!(place.unwrap() < 10, "{place:?}");
+    writer.stop();
+    thread.join().unwrap();
 }
 
 /// The clock of a machine: the time of day, its uptime, and which start of it this is.

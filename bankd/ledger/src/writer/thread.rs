@@ -7,6 +7,7 @@ mod discipline;
 mod kept;
 mod opening;
 mod portion;
+mod run;
 mod samples;
 mod whole;
 
@@ -16,7 +17,7 @@ use super::replica::{Replica, Undone};
 use super::turn::Waiting;
 use super::{
     Collected, Decided, Landed, Opened, Origin, Others, Portion, RecordKeeper, Reply, Shared,
-    Submission, SubmitError, Summary, Task,
+    Submission, Summary, Task,
 };
 use crate::hooks;
 use bank_core::clock::Watch;
@@ -27,7 +28,6 @@ use bank_core::rules::sweep::Stuck;
 use bank_core::time::Timestamp;
 use bankd_store::{self as store, Known, PRUNE_MAX, SqliteStore, Stamp};
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
@@ -69,64 +69,6 @@ enum Done {
 }
 
 impl Thread {
-    pub(super) fn run(&mut self, tasks: &Receiver<Task>) {
-        let mut batch = Vec::with_capacity(self.batch_max);
-        let mut stopping = false;
-        while !stopping {
-            if !self.is_writing() {
-                stopping = !self.follow(tasks);
-                continue;
-            }
-            let first = match self.next(tasks) {
-                Ok(task) => task,
-                Err(RecvTimeoutError::Timeout) => continue,
-                Err(RecvTimeoutError::Disconnected) => break,
-            };
-            batch.push(first);
-            self.gather(tasks, &mut batch);
-            stopping = batch.iter().any(|task| matches!(task, Task::Stop));
-            self.shared
-                .depth
-                .fetch_sub(count(batch.len()), Ordering::Relaxed);
-            // Long tasks come after the clients that wait for an answer, in separate commits.
-            let batch = std::mem::take(&mut batch).into_iter();
-            let (long, short): (Vec<_>, Vec<_>) = batch.partition(Task::is_long);
-            if !short.is_empty() {
-                self.work(short);
-            }
-            for task in long {
-                if task.is_void() {
-                    full::fail(task, SubmitError::Failed);
-                } else {
-                    self.work(vec![task]);
-                }
-            }
-        }
-        self.retire();
-        if let Err(error) = self.store.checkpoint() {
-            tracing::warn!(%error, "checkpoint at shutdown failed");
-        }
-    }
-
-    /// Takes the waiting tasks, and yields as long as that brings more. If requests are read on the same
-    /// core, those in progress get into this commit instead of the next. No timer: as soon as no task
-    /// arrives, the batch runs.
-    fn gather(&self, tasks: &Receiver<Task>, batch: &mut Vec<Task>) {
-        loop {
-            let before = batch.len();
-            std::thread::yield_now();
-            while batch.len() < self.batch_max {
-                match tasks.try_recv() {
-                    Ok(task) => batch.push(task),
-                    Err(_) => break,
-                }
-            }
-            if batch.len() == before || batch.len() >= self.batch_max {
-                return;
-            }
-        }
-    }
-
     /// Runs a batch in one transaction; if that fails, each task in a separate one.
     fn work(&mut self, batch: Vec<Task>) {
         if batch.is_empty() {

@@ -142,10 +142,10 @@ fn mistakes_are_reported_with_their_place() {
 #[test]
 fn one_bad_record_of_many_is_named() {
     let two = format!("[{},{}]", record(""), record("").replace("\"a\"", "\" \""));
-    let refused = add_many(two.as_bytes()).unwrap_err();
+    let refused = add_many(two.as_bytes(), usize::MAX).unwrap_err();
     assert_eq!(refused.why, "[1].record_id: empty");
     assert_eq!(refused.record_id.as_deref(), Some(" "));
-    assert_eq!(add_many(b"[]").unwrap(), []);
+    assert_eq!(add_many(b"[]", 0).unwrap(), []);
 }
 
 #[test]
@@ -211,4 +211,25 @@ fn a_refused_record_is_named_where_its_name_can_be_read() {
     }
     let end = update(br#"{"record_id":"a","components":[]}"#).unwrap_err();
     assert_eq!(end.record_id.as_deref(), Some("a"));
+}
+
+/// A list is cut off while it is read, so that a long one takes no memory.
+#[test]
+fn a_list_has_a_largest_number_of_records() {
+    let one = r#"{"record_id":"N","components":[],"start_time":"2026-01-01T00:00:00Z"}"#;
+    let list = |many: usize| {
+        let all: Vec<_> = (0..many)
+            .map(|n| one.replace('N', &n.to_string()))
+            .collect();
+        format!("[{}]", all.join(","))
+    };
+    assert_eq!(add_many(list(3).as_bytes(), 3).unwrap().len(), 3);
+    let refused = add_many(list(4).as_bytes(), 3).unwrap_err();
+    assert!(
+        refused.why.starts_with("more than 3 records in one list"),
+        "{refused:?}"
+    );
+    let broken = list(3).replace(']', "");
+    assert!(add_many(format!("{broken} ,").as_bytes(), 3).is_err());
+    assert!(add_many(format!("{} x", list(2)).as_bytes(), 3).is_err());
 }
