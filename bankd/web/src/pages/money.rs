@@ -1,9 +1,11 @@
 //! The forms that move money: deposit, withdrawal, transfer, refund, adjustment.
 
+use bank_api::v1::{Allocation, List};
 use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 use serde_json::Value;
 
+use crate::failed::Failed;
 use crate::order::{Order, nothing, transaction};
 use crate::page::Page;
 use crate::parts::amount::amount;
@@ -11,8 +13,8 @@ use crate::parts::form::{Field, Kind};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
-const ACCOUNT: &str = "A project stands for its only account.";
-const AMOUNT: &str = "Digits and at most one point, such as 250000 or 12.5.";
+const ACCOUNT: &str = "The name of a project is that of its only account.";
+const AMOUNT: &str = "Digits, with at most one point between them, such as 250000 or 12.5.";
 const ALLOCATION: &str = "The number of one allocation. Empty: the account decides.";
 const KEPT: &str = "Kept in the journal.";
 
@@ -32,6 +34,12 @@ const DEPOSIT: &[Field<'static>] = &[
         "Usable until (exclusive)",
         Kind::End,
         "Such as 2027-04-01. Empty: without end.",
+    ),
+    Field::optional(
+        "allocation",
+        "Allocation",
+        Kind::Whole,
+        "The number of one allocation, such as one with a debt, instead of a period. Empty: the period decides.",
     ),
     NOTE,
 ];
@@ -227,6 +235,26 @@ impl Money {
     async fn send(self, visit: Visit) -> Shown {
         self.order().take(&visit).await
     }
+}
+
+/// Debts of the account that a deposit with a new allocation does not pay.
+pub(crate) async fn unpaid(visit: &Visit, answer: &Value) -> Result<Markup, Failed> {
+    let text = |name: &str| answer.get(name).and_then(Value::as_str);
+    let is_new = answer.get("created").and_then(Value::as_bool) == Some(true);
+    let Some(account) = text("account").filter(|_| is_new) else {
+        return Ok(html! {});
+    };
+    let target = Target::api(&["allocations"]).with("account", account);
+    let list: List<Allocation> = visit.get(target.with("state", "active")).await?;
+    let is_owing = |one: &&Allocation| one.amount.starts_with('-');
+    Ok(html! {
+        @for one in list.items.iter().filter(is_owing) {
+            div .message { p {
+                "Allocation " (one.id) " is " (amount(one.amount.trim_start_matches('-'))) " " (one.unit)
+                " below zero, and this deposit does not pay that. A deposit with the number of this allocation does."
+            } }
+        }
+    })
 }
 
 /// Whether the money of a deposit can be spent now.
