@@ -181,7 +181,7 @@ fn a_refund_has_no_formula_of_no_use() {
     done(&bank, "refund j1 1");
     let output = done(&bank, "rate explain j1");
     assert!(
-        output.contains("billed \u{2212}1.000 SU (back to who paid)"),
+        output.contains("billed \u{2212}1.000 SU (returned to the payers)"),
         "{output}"
     );
     assert!(!output.contains("= 0"), "{output}");
