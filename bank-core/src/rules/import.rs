@@ -65,11 +65,7 @@ pub(super) fn import(chunk: &Chunk, view: &View, ctx: &Context<'_>) -> Result<Ef
 }
 
 /// The records whose owner is the one to whom a person gave the use, by their places.
-fn of_owners(
-    chunk: &Chunk,
-    view: &View,
-    ctx: &Context<'_>,
-) -> HashMap<usize, Arc<UsageReport>> {
+fn of_owners(chunk: &Chunk, view: &View, ctx: &Context<'_>) -> HashMap<usize, Arc<UsageReport>> {
     let pairs = chunk.reports.iter().zip(&view.already).enumerate();
     let owned = pairs.filter_map(|(n, (report, already))| {
         let known = already.known.as_ref().filter(|k| k.instance.is_none())?;

@@ -1,8 +1,8 @@
 //! Utilisation of the capacity, bucket by bucket (reports.md 1.7 item 3).
 
-use super::{fixed, positive};
 use super::hardware::{self, Kind};
 use super::spread::Span;
+use super::{fixed, positive};
 use crate::natural::Natural;
 use bank_core::time::Timestamp;
 
