@@ -7,7 +7,7 @@ use bank_api::v1::{
 };
 use bank_core::command::{Access, Approve, Command, Reject, Scope, Start};
 use bank_core::effects::Outcome;
-use bank_core::ids::{ProposalId, TxId};
+use bank_core::ids::ProposalId;
 use bank_core::model::{Key, Proposal};
 use bank_core::refusal::Refusal;
 use bank_core::role::human;
@@ -137,7 +137,7 @@ pub(super) async fn page(
     let found = call.ask(move |connection| {
         let found = store::proposals(connection, which, before, more)?;
         let with_next = |one: Proposal| {
-            let next = became(connection, &one)?;
+            let next = store::passed_on(connection, &one)?;
             Ok((one, next))
         };
         found
@@ -160,17 +160,6 @@ pub(super) async fn page(
     })
 }
 
-/// The proposal that an approved request became. Proposals have the number of their transaction.
-fn became(
-    connection: &rusqlite::Connection,
-    request: &Proposal,
-) -> Result<Option<Proposal>, store::Error> {
-    match (&request.asked, request.done) {
-        (Some(_), Some(TxId(done))) => store::proposal(connection, ProposalId(done)),
-        _ => Ok(None),
-    }
-}
-
 /// In the answer, at present.
 fn now_shaped(call: &Call, proposal: &Proposal, next: Option<&Proposal>) -> v1::Proposal {
     let (bank, now) = (&call.directory().bank, Some(call.now()));
@@ -185,7 +174,7 @@ fn now_shaped(call: &Call, proposal: &Proposal, next: Option<&Proposal>) -> v1::
 pub(super) async fn shown(call: &Call, found: Proposal) -> Handled {
     let (found, next) = call
         .ask(move |connection| {
-            let next = became(connection, &found)?;
+            let next = store::passed_on(connection, &found)?;
             Ok((found, next))
         })
         .await?;
