@@ -10,8 +10,8 @@ use maud::{Markup, html};
 use serde_json::{Map, Value};
 
 use crate::failed::Failed;
-use crate::pages::money::unpaid;
 use crate::parts::amount::amount;
+use crate::parts::debt::unpaid;
 use crate::parts::form::{self, Field, Kind, key, keyed, token};
 use crate::parts::hint;
 use crate::parts::message::said;

@@ -1,11 +1,9 @@
 //! The forms that move money: deposit, withdrawal, transfer, refund, adjustment.
 
-use bank_api::v1::{Allocation, List};
 use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 use serde_json::Value;
 
-use crate::failed::Failed;
 use crate::order::{Order, nothing, transaction};
 use crate::page::Page;
 use crate::parts::amount::amount;
@@ -235,26 +233,6 @@ impl Money {
     async fn send(self, visit: Visit) -> Shown {
         self.order().take(&visit).await
     }
-}
-
-/// Debts of the account that a deposit with a new allocation does not pay.
-pub(crate) async fn unpaid(visit: &Visit, answer: &Value) -> Result<Markup, Failed> {
-    let text = |name: &str| answer.get(name).and_then(Value::as_str);
-    let is_new = answer.get("created").and_then(Value::as_bool) == Some(true);
-    let Some(account) = text("account").filter(|_| is_new) else {
-        return Ok(html! {});
-    };
-    let target = Target::api(&["allocations"]).with("account", account);
-    let list: List<Allocation> = visit.get(target.with("state", "active")).await?;
-    let is_owing = |one: &&Allocation| one.amount.starts_with('-');
-    Ok(html! {
-        @for one in list.items.iter().filter(is_owing) {
-            div .message { p {
-                "Allocation " (one.id) " is " (amount(one.amount.trim_start_matches('-'))) " " (one.unit)
-                " below zero, and this deposit does not pay that. A deposit with the number of this allocation does."
-            } }
-        }
-    })
 }
 
 /// Whether the money of a deposit can be spent now.
