@@ -92,6 +92,43 @@ pub fn spans(period: Span, zone: Zone) -> Vec<Span> {
         .collect()
 }
 
+/// A time in which nothing was used, as the buckets of a report: `hour`, `day`, `week`, `month` or another word. Of more
+/// than so many buckets the first, the rest and the last: beside the values, the picture is zero all the same.
+pub(crate) fn buckets(gap: Span, every: &str, zone: Zone, most: usize) -> Vec<Span> {
+    let step = match every {
+        "hour" => Step::Part(HOUR),
+        "day" => Step::Days(1),
+        "week" => Step::Days(7),
+        "month" => Step::Months(1),
+        "quarter" => Step::Months(3),
+        "half" => Step::Months(6),
+        "year" => Step::Years(1),
+        _ => return vec![gap],
+    };
+    let axis = Axis::new(gap.from, gap.to, zone);
+    let limit = usize::try_from(gap.to.saturating_sub(gap.from) / HOUR).unwrap_or(0);
+    let mut edges = match step {
+        Step::Part(us) => axis.parts(us, limit.saturating_add(2)),
+        step => axis.dates(step, limit.saturating_add(2)),
+    };
+    edges.retain(|us| gap.from < *us && *us < gap.to);
+    if edges.len() >= most {
+        edges = edges
+            .first()
+            .into_iter()
+            .chain(edges.last())
+            .copied()
+            .collect();
+        edges.dedup();
+    }
+    let starts = std::iter::once(gap.from).chain(edges.iter().copied());
+    let ends = edges.iter().copied().chain([gap.to]);
+    starts
+        .zip(ends)
+        .map(|(from, to)| Span { from, to })
+        .collect()
+}
+
 /// The place of the span that an instant lies in; the spans stand in order.
 pub fn span_of(spans: &[Span], us: i64) -> Option<usize> {
     let at = spans.partition_point(|span| span.to <= us);
@@ -162,7 +199,7 @@ impl Axis {
         let step = step.copied().unwrap_or(Step::Years(1000));
         let one_day = self.zone.day(self.from) == self.zone.day(self.to - 1);
         let instants = match step {
-            Step::Part(us) => self.parts(us),
+            Step::Part(us) => self.parts(us, TICKS_MAX),
             step => self.dates(step, TICKS_MAX),
         };
         let label = |us: i64| {
@@ -192,12 +229,12 @@ impl Axis {
         format!("time{of} ({offsets})")
     }
 
-    fn parts(&self, us: i64) -> Vec<i64> {
+    fn parts(&self, us: i64, most: usize) -> Vec<i64> {
         let offset = i64::from(self.zone.offset_at(self.from).local_minus_utc()) * 1_000_000;
         let local = self.from.saturating_add(offset);
         let mut at = -(-local).div_euclid(us) * us - offset;
         let mut found = Vec::new();
-        while at <= self.to && found.len() < TICKS_MAX {
+        while at <= self.to && found.len() < most {
             found.push(at);
             at = at.saturating_add(us);
         }

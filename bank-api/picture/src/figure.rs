@@ -33,7 +33,7 @@ pub fn amount(text: &str) -> Result<String, String> {
     if number(whole) && number(fraction) && !(whole.is_empty() && fraction.is_empty()) {
         Ok(text.strip_prefix('+').unwrap_or(text).to_owned())
     } else {
-        Err("not a number; write digits and at most one point, such as 250000 or 12.5".to_owned())
+        Err("not a number; write digits, with at most one point between them, such as 250000 or 12.5".to_owned())
     }
 }
 

@@ -294,7 +294,7 @@ fn expiring(rows: &[ExpiringRow], unit: &str) -> Table {
         columns: vec![
             head("account", false),
             head("until", false),
-            head("days left", true),
+            head("days to end", true),
             head("allocation", true),
             head(&format!("amount, {unit}"), true),
             head("unused at end", true),

@@ -256,7 +256,8 @@ pub struct Proposal {
     pub at: String,
     /// Expiry time of the proposal.
     pub until: String,
-    /// `open`, `approved`, `rejected` or `expired`; a request can also be `withdrawn`.
+    /// `open`, `approved`, `rejected` or `expired`; a request can also be `withdrawn`, or `proposed` while the proposal
+    /// that it became is open.
     pub state: String,
     /// The user who approved or rejected it; `null` while it is pending.
     pub decided_by: Option<String>,
@@ -266,6 +267,9 @@ pub struct Proposal {
     pub reason: Option<String>,
     /// The first transaction of the approved operation.
     pub done: Option<i64>,
+    /// The proposal that a request became (`?propose=true` of its approval). The state is that of the proposal.
+    #[serde(default)]
+    pub proposal: Option<i64>,
 }
 
 impl Proposal {

@@ -204,9 +204,9 @@ pub struct Job {
     pub requested_s: Option<i64>,
     /// Billed so far.
     pub charged: String,
-    /// Amount refunded to the payers; absent in lists and without a refund.
+    /// Amount refunded to the payers, without refunds that were undone; absent without a charge.
     pub refunded: Option<String>,
-    /// `charged - refunded`; absent in lists and without a refund.
+    /// `charged - refunded`; absent without a charge.
     pub net: Option<String>,
     /// Seconds billed so far.
     pub charged_s: i64,
@@ -223,7 +223,7 @@ pub struct Job {
     pub fallback_from: Option<String>,
     /// True if a charge arrived after the close.
     pub late: bool,
-    /// State of the usage: `charged`, `unbilled`, `notional`, `refunded`, `reversed`, `none`, ….
+    /// State of the usage: `charged`, `partly_refunded`, `refunded`, `unbilled`, `notional`, `reversed` or `none`.
     pub outcome: Option<String>,
     /// Its charges, oldest first; empty in lists.
     #[serde(default)]
@@ -307,6 +307,12 @@ pub struct JobQuery {
     /// `open` or `closed`.
     #[cfg_attr(feature = "openapi", schema(pattern = "^(open|closed)$"))]
     pub state: Option<String>,
+    /// An outcome, as in [`Job`]: `unbilled` for jobs whose price waits on `#unbilled`.
+    #[cfg_attr(
+        feature = "openapi",
+        schema(pattern = "^(charged|partly_refunded|refunded|unbilled|notional|reversed|none)$")
+    )]
+    pub outcome: Option<String>,
     /// Start of the period.
     #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub from: Option<String>,

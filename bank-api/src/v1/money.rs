@@ -205,9 +205,12 @@ pub struct PatchAllocation {
     /// New start, or `-infinity`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<String>,
-    /// New end, or `infinity`.
+    /// New end, or `infinity`. An end in the last hour means now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
+    /// Accept an end that is more than one hour ago, which means now.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub allow_past: bool,
     /// New credit limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credit_limit: Option<String>,

@@ -10,7 +10,6 @@ use super::{
     request::{Condition, Request},
     response::{Row, value},
     session::{Session, Stop},
-    table::Style,
 };
 
 const COLUMNS: &str = "Id,Name,Amount,Reserved,Balance,CreditLimit,Available";
@@ -78,7 +77,7 @@ fn scoped(session: &Session<'_>, request: Request, user: Option<&str>) -> Reques
     })
 }
 
-/// One number. The server converts it to hours.
+/// One number.
 fn total(session: &mut Session<'_>, user: Option<&str>) -> Result<u8, Stop> {
     let mut request = scoped(session, Request::new("Balance", "Account"), user);
     if let Some(account) = session.given_account()? {
@@ -88,19 +87,16 @@ fn total(session: &mut Session<'_>, user: Option<&str>) -> Result<u8, Stop> {
     if let Some(kind) = given.text("callType") {
         request = request.option("CallType", kind);
     }
-    for (flag, name) in [("available", "ShowAvailableCredit"), ("hours", "ShowHours")] {
-        if given.flag(flag) {
-            request = request.option(name, "True");
-        }
+    if given.flag("available") {
+        request = request.option("ShowAvailableCredit", "True");
     }
     let request = given.supplemented(request);
     let response = session.ask(&request)?;
-    let style = Style {
-        is_hours: false,
-        ..session.style()
-    };
-    session.say(style.table(&response.rows));
-    session.show(&response, false);
+    session.print(&response.rows);
+    // The message has the amount in credits.
+    if response.is_failure || !session.given.flag("hours") {
+        session.show(&response, false);
+    }
     Ok(response.exit())
 }
 

@@ -20,11 +20,14 @@ pub(super) fn usage(session: &mut Session<'_>) -> Result<u8, Stop> {
     if named.is_empty() {
         return Err(Stop::Usage(None));
     }
-    let mut rows = session.rows(&request(session, "Charge"))?;
-    for action in ["Refund", "Undo"] {
-        for refund in session.rows(&request(session, action))? {
-            reduce(&mut rows, &refund);
-        }
+    let mut rows: Vec<Row> = Vec::new();
+    for (object, action) in [
+        ("Job", "Charge"),
+        ("Job", "Refund"),
+        ("Transaction", "Undo"),
+    ] {
+        let found = session.rows(&request(session, object, action))?;
+        found.iter().for_each(|row| add(&mut rows, row));
     }
     if rows.is_empty() {
         check(session, &named)?;
@@ -69,16 +72,17 @@ fn check(session: &mut Session<'_>, named: &[(&str, String)]) -> Result<(), Stop
     Ok(())
 }
 
-fn request(session: &Session<'_>, action: &str) -> Request {
-    let request = Request::new("Query", "Transaction");
-    let request = request.get_op("User", "GroupBy");
-    // What an undo returned, which is negative for an undone refund.
-    let (object, request) = if action == "Undo" {
-        ("Transaction", request.get_of("", "Delta", "Sum", "Amount"))
-    } else {
-        ("Job", request.get_op("Amount", "Sum"))
-    };
-    let mut request = request.filter("Object", object).filter("Action", action);
+/// The charged amounts, which are negative where a refund or an undo returned money. Shadow charges take no money and
+/// have none, and a deposit has no job.
+fn request(session: &Session<'_>, object: &str, action: &str) -> Request {
+    let request = Request::new("Query", "Transaction")
+        .get_op("User", "GroupBy")
+        .get_of("", "Charged", "Sum", "Amount");
+    let mut request = request
+        .filter("Object", object)
+        .filter("Action", action)
+        .filter_op("JobId", "NE", "")
+        .filter_op("Charged", "NE", "0");
     let scope = [
         ("project", "Project"),
         ("user", "User"),
@@ -93,20 +97,17 @@ fn request(session: &Session<'_>, action: &str) -> Request {
     session.given.supplemented(request)
 }
 
-/// Subtracts a refund from the charges of its user.
-fn reduce(rows: &mut Vec<Row>, refund: &Row) {
-    let user = value(refund, "User").unwrap_or_default().to_owned();
-    let amount = negated(value(refund, "Amount").unwrap_or("0"));
-    let same = rows
-        .iter_mut()
-        .find(|row| value(row, "User") == Some(&user));
+/// Adds an amount to the others of its user.
+fn add(rows: &mut Vec<Row>, more: &Row) {
+    let user = value(more, "User");
+    let same = rows.iter_mut().find(|row| value(row, "User") == user);
     let own = same.and_then(|row| row.iter_mut().find(|(name, _)| name == "Amount"));
     match own {
-        Some((_, charge)) => *charge = figure::added(charge, &amount).unwrap_or_default(),
-        None => rows.push(vec![
-            ("User".to_owned(), user),
-            ("Amount".to_owned(), amount),
-        ]),
+        Some((_, sum)) => {
+            let amount = value(more, "Amount").unwrap_or("0");
+            *sum = figure::added(sum, amount).unwrap_or_default();
+        }
+        None => rows.push(more.clone()),
     }
 }
 

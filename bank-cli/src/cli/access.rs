@@ -220,7 +220,7 @@ pub(crate) enum ProposalCommand {
 pub(crate) struct DecideArgs {
     /// Number of the proposal
     pub(crate) id: i64,
-    /// Reason, recorded in the journal
+    /// Reason, recorded in the journal. The rejection of a request needs one
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: Option<String>,
     #[command(flatten)]

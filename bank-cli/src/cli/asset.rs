@@ -250,6 +250,9 @@ pub(crate) struct SetAllocation {
     /// End of the window, exclusive, or infinity
     #[arg(long, alias = "until", value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) end: Option<String>,
+    /// Accept an end in the past, which means now
+    #[arg(long, requires = "end")]
+    pub(crate) allow_past: bool,
     /// Credit limit of the allocation
     #[arg(long, alias = "credit-limit", value_name = "AMOUNT", value_parser = amount,
           allow_negative_numbers = true)]

@@ -365,7 +365,7 @@ fn in_set(field: &Field) -> String {
     let meaning = if meaning.is_empty() { "none" } else { meaning };
     match field.of {
         Type::Whole(1.., _) => format!("; 0 for {meaning}"),
-        _ => format!("{}; '' for {meaning}", repeatable(field)),
+        _ => format!("{}; '': {meaning}", repeatable(field)),
     }
 }
 

@@ -15,7 +15,7 @@ pub(crate) struct ShareArgs {
     /// End of the second period, exclusive [default: now]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) to2: Option<String>,
-    /// Measure of usage: processor, busy processor or GPU time, or charges
+    /// Measure of usage: processor, busy processor or GPU time, or charges with shadow charges
     #[arg(long, value_name = "BASIS", default_value = "slots")]
     pub(crate) basis: Basis,
     /// Intervals: day, week, month, or their number [default: 1; in charts one per day, at most 50]

@@ -165,11 +165,14 @@ pub(crate) struct JobsArgs {
     #[command(flatten)]
     pub(crate) only: OnlyArgs,
     /// List finished uses without a charge, which collectors reported, instead of jobs
-    #[arg(long, conflicts_with_all = ["job", "state"])]
+    #[arg(long, conflicts_with_all = ["job", "state", "outcome"])]
     pub(crate) recorded: bool,
     /// open or closed
     #[arg(long)]
     pub(crate) state: Option<String>,
+    /// Outcome: charged, partly_refunded, refunded, unbilled, notional, reversed or none
+    #[arg(long, value_name = "WORD", conflicts_with = "job")]
+    pub(crate) outcome: Option<String>,
     /// Start of the period, inclusive
     #[arg(
         long,
@@ -271,7 +274,7 @@ pub(crate) struct SettlementArgs {
 bank query Account Query 'Balance<0' Show:=Name,Balance
 bank query Entry Query Kind==charge 'Time>=-30d' 'Show:=GroupBy(Project),Sum(Amount)'
 
-Objects and attributes stand in docs/reference/query.md; a name that is none is answered with the \
+Objects and attributes are listed in docs/reference/query.md. The answer to an unknown name lists the \
 ones there are.")]
 pub(crate) struct QueryArgs {
     /// OBJECTS Query CONDITION… OPTION…; quote characters that the shell interprets

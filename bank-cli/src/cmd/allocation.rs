@@ -52,13 +52,18 @@ fn set(context: &Context, args: SetAllocation) -> Result<String, Failure> {
     let body = PatchAllocation {
         start: context.time(args.start.as_ref())?,
         until: context.time(args.end.as_ref())?,
+        allow_past: args.allow_past,
         credit_limit: args.limit,
         amount: args.amount,
         active: args.active.map(bool::from),
         deposited: args.deposited,
         account: args.account,
     };
-    if body == PatchAllocation::default() {
+    let nothing = PatchAllocation {
+        allow_past: body.allow_past,
+        ..PatchAllocation::default()
+    };
+    if body == nothing {
         return Err(nothing_to_set());
     }
     let id = args.id.to_string();

@@ -28,7 +28,7 @@ pub(super) fn run(context: &Context, command: AttentionCommand) -> Result<String
             let id = id.to_string();
             let answer: Written<AttentionDone> =
                 context.send(Method::POST, &["attention", &id, "ack"], &body, &write)?;
-            context.written(&answer, &format!("seen: attention {id}"))
+            context.written(&answer, &format!("alert {id} is marked as seen"))
         }
         AttentionCommand::Off { project, write } => switch(context, &project, false, &write),
         AttentionCommand::On { project, write } => switch(context, &project, true, &write),

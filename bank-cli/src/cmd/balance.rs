@@ -269,7 +269,7 @@ fn attention(balance: &Balance, at: i64, form: &Form) -> Option<String> {
     let empty = empty(balance, at, form, until);
     if let Some(days) = ends.or(days.filter(|_| empty.is_some())) {
         let unit = if days == 1 { "day" } else { "days" };
-        message.push(format!("{days} {unit} left"));
+        message.push(format!("ends in {days} {unit}"));
     }
     message.extend(empty);
     message.extend(unused(balance, ends.is_some(), form));

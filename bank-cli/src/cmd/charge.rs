@@ -20,7 +20,7 @@ pub(super) fn run(context: &Context, args: ChargeArgs) -> Result<String, Failure
     let duration = args.duration.as_deref().map(when::seconds).transpose()?;
     let window = args.start.is_some() && args.end.is_some();
     if duration.is_none() && !window && args.amount.is_none() {
-        return Err(Failure::usage("how long was it used?")
+        return Err(Failure::usage("the duration is missing")
             .hint("--duration TIME, or --start TIME --end TIME, or --amount AMOUNT"));
     }
     let body = NewCharge {

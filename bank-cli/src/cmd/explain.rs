@@ -130,7 +130,7 @@ fn flat(answer: &Explanation) -> Sheet {
         column("verdict", "verdict", Kind::Text),
         column("why", "why", Kind::Text),
     ];
-    let mut sheet = Sheet::new(columns, &[] as &[Considered], "nothing was looked at");
+    let mut sheet = Sheet::new(columns, &[] as &[Considered], "no account was considered");
     for one in &answer.items {
         let head = crate::out::row(one);
         for considered in &one.considered {
@@ -192,7 +192,7 @@ fn text(context: &Context, one: &Explained, asks: bool) -> Result<String, Failur
         ..form.clone()
     };
     let table = indented.list(&one.considered, &sheet)?;
-    out.push_str("  accounts in the order in which they were looked at\n");
+    out.push_str("  accounts in the order in which they were considered\n");
     for line in table.lines() {
         let line = format!("  {}", printable(line));
         let _ = writeln!(out, "{}", line.trim_end());

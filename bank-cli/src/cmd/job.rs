@@ -38,6 +38,7 @@ pub(super) fn run(context: &Context, args: JobsArgs) -> Result<String, Failure> 
         user: args.only.user,
         machine: args.only.machine,
         state: args.state,
+        outcome: args.outcome,
         from: context.bounded(args.from.as_ref())?,
         until: context.bounded(args.to.as_ref())?,
         period: args.period,
@@ -117,6 +118,8 @@ fn sheet(jobs: &[Job]) -> Sheet {
         column("processors", "Procs", Kind::Number).secondary(),
         column("charged_s", "Seconds", Kind::Number).secondary(),
         column("charged", "Charged", Kind::Amount),
+        column("refunded", "Refunded", Kind::Amount).on_screen_if(jobs.iter().any(has_refunds)),
+        column("net", "Net", Kind::Amount).on_screen_if(jobs.iter().any(has_refunds)),
         column("disputed_s", "Disputed s", Kind::Number)
             .on_screen_if(some(|job| job.disputed_s > 0)),
         column("account", "Account", Kind::Text).secondary(),
@@ -266,15 +269,32 @@ fn money(form: &Form, job: &Job) -> Vec<Line> {
         amount,
         rest: because,
     });
-    let back = [("refunded", &job.refunded), ("net", &job.net)];
-    for (label, amount) in back {
-        lines.extend(amount.as_ref().map(|amount| Line {
+    for (label, amount) in refunds(job) {
+        lines.push(Line {
             label: label.to_owned(),
             amount: form.amount(amount),
             rest: String::new(),
-        }));
+        });
     }
     lines
+}
+
+/// The refunded and the net amount of a job with refunds.
+pub(super) fn refunds(job: &Job) -> Vec<(&'static str, &str)> {
+    let back = [("refunded", &job.refunded), ("net", &job.net)];
+    let back = back
+        .into_iter()
+        .filter_map(|(label, amount)| Some((label, amount.as_deref()?)));
+    if has_refunds(job) {
+        back.collect()
+    } else {
+        Vec::new()
+    }
+}
+
+fn has_refunds(job: &Job) -> bool {
+    let refunded = job.refunded.as_deref();
+    refunded.is_some_and(|amount| !figure::is_zero(amount))
 }
 
 /// `interim,  25,342 s, then end`: for how long it was, behind the first word.
@@ -320,7 +340,7 @@ fn heading(job: &Job) -> String {
     words.extend(job.project.clone());
     words.extend(job.user.clone());
     words.push(job.machine.clone());
-    words.extend(job.processors.map(|procs| format!("{procs} procs")));
+    words.extend(job.processors.map(processors));
     let requested = job
         .requested_s
         .map(|seconds| format!("requested {}", format_clock(seconds)));
@@ -332,6 +352,10 @@ fn heading(job: &Job) -> String {
         (_, None) => format!("charged for {ran} so far"),
     });
     words.join("  ")
+}
+
+fn processors(count: i64) -> String {
+    format!("{count} {}", if count == 1 { "proc" } else { "procs" })
 }
 
 #[cfg(test)]

@@ -108,7 +108,7 @@ fn deliver(
     match (file, &answer.secret) {
         (Some((path, file)), Some(secret)) => {
             keep(file, path, secret).map_err(|why| {
-                let hint = "the secret is shown above, once: keep it now";
+                let hint = "the secret is shown above, once: store it now";
                 let what = format!("key {:?} is made, but {why}", answer.key.id);
                 Failure {
                     before: Some(format!("secret {secret}\n")),
@@ -121,7 +121,7 @@ fn deliver(
         (None, Some(secret)) => {
             let _ = write!(
                 message,
-                "\nsecret {secret}\nkeep it now: it is not shown again"
+                "\nsecret {secret}\nstore it now: it is not shown again"
             );
         }
         (Some((path, _)), None) => {

@@ -79,7 +79,7 @@ fn asked(
     let projects: List<super::Record> = context.all(&["projects"], &())?;
     let names = projects.items.iter().filter_map(|own| own.get("name"));
     let names: Vec<&str> = names.filter_map(serde_json::Value::as_str).collect();
-    let mut statements = Vec::new();
+    let (mut statements, mut without) = (Vec::new(), 0_usize);
     for project in names.iter().take(PROJECTS_MAX) {
         let query = StatementQuery {
             project: Some((*project).to_owned()),
@@ -91,7 +91,7 @@ fn asked(
         match statement {
             Ok(statement) => statements.push(statement),
             // A project without an account has no statement.
-            Err(failure) if failure.is("no_usable_account") => {}
+            Err(failure) if failure.is("no_usable_account") => without += 1,
             Err(failure) => return Err(failure),
         }
     }
@@ -125,7 +125,7 @@ fn asked(
         from,
         until,
         unit: usage.unit.clone(),
-        projects: names.len(),
+        projects: names.len().saturating_sub(without),
         statements,
         usage,
         contribution,

@@ -45,7 +45,7 @@ pub(super) fn verify(context: &Context, args: VerifyArgs) -> Result<String, Fail
         ("stopped", _) => {
             let mut failure = Failure::usage(verification.error.unwrap_or_default());
             failure.exit = exit::UNAVAILABLE;
-            failure.hint = Some("`bank verify` begins anew".to_owned());
+            failure.hint = Some("`bank verify` starts again".to_owned());
             Err(failure)
         }
         (_, Some(false)) => {

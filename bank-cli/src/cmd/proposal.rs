@@ -90,6 +90,15 @@ pub(super) fn decided(
     };
     let proposal = &answer.object;
     let (word, by) = words(proposal);
+    if propose && let Some(next) = became(context, proposal) {
+        let message = format!(
+            "request {} is now proposal {next}: {}, asked by {}; another person approves it: bank approve {next}",
+            proposal.id,
+            named(context, proposal),
+            proposal.proposed_by
+        );
+        return context.written(&answer, &message);
+    }
     let message = format!(
         "{word} {} {}: {}, {by} by {}",
         proposal.id,
@@ -98,6 +107,22 @@ pub(super) fn decided(
         proposal.proposed_by
     );
     context.written(&answer, &message)
+}
+
+/// The decision on it. The state of a request that became a proposal is that of the proposal.
+fn decision(proposal: &Proposal) -> &str {
+    if proposal.proposal.is_some() {
+        "proposed"
+    } else {
+        &proposal.state
+    }
+}
+
+/// The proposal that a request became.
+fn became(context: &Context, request: &Proposal) -> Option<i64> {
+    let id = request.id.to_string();
+    let now: Proposal = context.get(&["requests", &id], &()).ok()?;
+    now.proposal
 }
 
 /// What it is called, and what its first person did.
@@ -163,7 +188,14 @@ pub(super) fn shown(context: &Context, proposal: &Proposal) -> String {
         let reason = reason.unwrap_or_default();
         let at = proposal.decided_at.as_deref().map(moment);
         let at = at.map(|at| format!("{at}, ")).unwrap_or_default();
-        let _ = writeln!(out, "decided  {at}{} by {decider}{reason}", proposal.state);
+        let _ = writeln!(
+            out,
+            "decided  {at}{} by {decider}{reason}",
+            decision(proposal)
+        );
+    }
+    if let Some(next) = proposal.proposal {
+        let _ = writeln!(out, "proposal {next} (bank proposal show {next})");
     }
     if let Some(done) = proposal.done {
         let _ = writeln!(out, "done in transaction {done}");

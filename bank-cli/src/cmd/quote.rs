@@ -72,7 +72,8 @@ fn plain(context: &Context, body: &NewQuote) -> Result<Quote, Failure> {
     Ok(context.client.call(&call)?)
 }
 
-/// The money is short: the price can be told all the same, and by how much it is short.
+/// The money is short: the price, and by how much it is short. Rates of hours change the price from one second to the
+/// next, so both are of one answer.
 fn short(context: &Context, mut body: NewQuote, mut failure: Failure) -> Failure {
     body.guarantee = false;
     body.cost_only = true;
@@ -80,9 +81,8 @@ fn short(context: &Context, mut body: NewQuote, mut failure: Failure) -> Failure
         return failure;
     };
     let problem = failure.problem.as_ref();
-    if let Some((needed, available)) =
-        problem.and_then(|problem| Some((problem.needed.as_ref()?, problem.available.as_ref()?)))
-        && let Some(missing) = figure::difference(needed, available)
+    if let Some(available) = problem.and_then(|problem| problem.available.as_ref())
+        && let Some(missing) = figure::difference(&quote.cost, available)
     {
         let who = quote
             .project

@@ -151,7 +151,9 @@ fn arithmetic(form: &Form, job: &Job) -> String {
     for charge in &job.charges {
         let at = when::moment(&charge.at, form.zone);
         let amount = form.amount(&charge.amount);
-        if charge.seconds == Some(0) && ["refund", "reverse"].contains(&charge.kind.as_str()) {
+        if charge.seconds == Some(0)
+            && ["refund", "reverse", "settle"].contains(&charge.kind.as_str())
+        {
             // It has no use of its own: the price of nothing would explain nothing.
             let kind = charge.explanation.as_deref().unwrap_or(&charge.kind);
             let _ = writeln!(out, "{at}  billed {amount} {} ({kind})", job.unit);
@@ -168,7 +170,7 @@ fn arithmetic(form: &Form, job: &Job) -> String {
             out,
             "total {total} {unit}: each charge bills the rounded sum less what was billed before"
         );
-        if let (Some(refunded), Some(net)) = (&job.refunded, &job.net) {
+        if let [(_, refunded), (_, net)] = super::job::refunds(job).as_slice() {
             let (refunded, net) = (form.amount(refunded), form.amount(net));
             let _ = writeln!(out, "refunded {refunded} {unit}: net {net} {unit}");
         }

@@ -132,7 +132,7 @@ fn expiring(context: &Context, args: ExpiringArgs) -> Result<String, Failure> {
     }
     let columns = vec![
         column("until", "Until", Kind::Date),
-        column("days_left", "Days left", Kind::Number),
+        column("days_left", "Days to end", Kind::Number),
         column("account", "Account", Kind::Text),
         column("project", "Project", Kind::Text).if_machine(),
         column("allocation", "Allocation", Kind::Number),

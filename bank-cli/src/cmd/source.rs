@@ -47,7 +47,8 @@ pub(super) fn run(context: &Context, command: SourceCommand) -> Result<String, F
         SourceCommand::Rm { name, remove } => {
             let what = format!("take collector {name:?} off the list");
             let answer = context.remove(&["sources", &name], &what, &remove)?;
-            let sentence = format!("collector {name:?} is off the list until it is heard again");
+            let sentence =
+                format!("collector {name:?} is removed from the list until it reports again");
             context.removed(&answer, &sentence)
         }
     }

@@ -84,7 +84,7 @@ fn query(context: &Context, args: &StatementArgs) -> Result<StatementQuery, Fail
     if named.iter().all(|name| name.is_none()) {
         query.project.clone_from(&context.project);
         if query.project.is_none() {
-            return Err(Failure::usage("whose statement?").hint(
+            return Err(Failure::usage("the project or account is missing").hint(
                 "name a project or an account, or one of -A PROJECT, -a ACCOUNT, -u USER, -m MACHINE",
             ));
         }

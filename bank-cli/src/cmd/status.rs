@@ -155,7 +155,7 @@ fn unbilled_usage(sum: &Unbilled, unit: &str) -> String {
     // The daemon looks at no more of them.
     let more = if sum.count < 10_000 { "" } else { " or more" };
     let (jobs, amount) = (count(sum.count), figure::grouped(&sum.amount));
-    let text = format!("unbilled {jobs}{more} ({amount} {unit}) !");
+    let text = format!("unbilled jobs {jobs}{more} ({amount} {unit}) !");
     format!("   {}", alarming(&text))
 }
 
@@ -240,7 +240,7 @@ fn silent_sources(status: &Status) -> String {
         [] => String::new(),
         names => {
             let names = names.join("   ");
-            let line = format!("silent         {names}: `bank source ls` says since when !");
+            let line = format!("silent         {names}: `bank source ls` shows the last contact !");
             format!("{}\n", alarming(&line))
         }
     }

@@ -67,7 +67,7 @@ fn add(context: &Context, args: AddToken) -> Result<String, Failure> {
     if let Some(secret) = &answer.secret {
         let _ = write!(
             message,
-            "\n{secret}\nkeep it now: it is not shown again. BANK_TOKEN takes it"
+            "\n{secret}\nstore it now: it is not shown again. Programs read it from BANK_TOKEN"
         );
     } else if !answer.dry_run {
         message.push_str("\nno token is shown: this one existed before");

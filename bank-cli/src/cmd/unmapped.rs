@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 
 use bank_api::v1::{
-    AssignDone, AssignReason, AssignRefused, List, NewAssign, Unmapped, UnmappedQuery,
+    AssignDone, AssignReason, AssignRefused, List, NewAssign, Status, Unmapped, UnmappedQuery,
 };
+use bank_picture::figure;
 use ureq::http::Method;
 
 use super::{Record, confirm, mapping};
@@ -38,7 +39,26 @@ fn list(context: &Context, args: UnmappedArgs) -> Result<String, Failure> {
     if !report.complete {
         out::warn("more than 100,000 groups: those that are not listed are in the total");
     }
-    context.form.list(&report, &sheet(context, &report))
+    let mut sheet = sheet(context, &report);
+    sheet.attention.extend(unbilled_jobs(context));
+    context.form.list(&report, &sheet)
+}
+
+/// A line about the jobs whose price is on `#unbilled`: those of records, and those of schedulers and people, which no
+/// mapping assigns.
+fn unbilled_jobs(context: &Context) -> Option<String> {
+    if context.is_json() {
+        return None;
+    }
+    // The list is complete without it.
+    let status: Status = context.get(&["status"], &()).ok()?;
+    let unbilled = status.unbilled.filter(|unbilled| unbilled.count > 0)?;
+    let (amount, unit) = (context.form.amount(&unbilled.amount), &status.unit);
+    let jobs = figure::counted(&unbilled.count.to_string(), "job");
+    Some(format!(
+        "{jobs} on #unbilled, {amount} {unit}, with those that schedulers and people charged: \
+         `bank jobs --outcome unbilled` lists them, `bank settle JOB -A PROJECT` bills one"
+    ))
 }
 
 fn sheet(context: &Context, report: &Unmapped) -> Sheet {
@@ -62,7 +82,8 @@ fn sheet(context: &Context, report: &Unmapped) -> Sheet {
         column("first", "First start", Kind::Time),
         column("last", "Last end", Kind::Time),
     ];
-    let mut sheet = Sheet::new(columns, items, "no usage waits for a project").unit(&report.unit);
+    let mut sheet = Sheet::new(columns, items, "no usage of records waits for a project");
+    sheet = sheet.unit(&report.unit);
     let total = &report.total;
     if total.records > 0 {
         sheet.remark = format!(

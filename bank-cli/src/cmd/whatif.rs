@@ -67,7 +67,7 @@ fn projects(answer: &WhatIf) -> Sheet {
         column("project", "Project", Kind::Text),
         column("jobs", "Jobs", Kind::Number),
         column("needed", "Needed", Kind::Amount),
-        column("used", "Used all the same", Kind::Amount),
+        column("used", "Used anyway", Kind::Amount),
     ];
     Sheet::new(columns, &answer.projects, "no projects").unit(&answer.unit)
 }

@@ -78,7 +78,7 @@ impl Prometheus {
             let warnings: String = text("warnings").chars().take(300).collect();
             if !self.settings.accept_warnings {
                 return Err(wrong(format!("it may be incomplete: {warnings}"))
-                    .hint("`accept_warnings = true` takes it all the same"));
+                    .hint("`accept_warnings = true` accepts it nevertheless"));
             }
             out::warn(&format!("prometheus: {warnings}"));
         }

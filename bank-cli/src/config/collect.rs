@@ -361,7 +361,7 @@ impl Nomad {
 pub(crate) fn read(path: &Path) -> Result<Collect, Failure> {
     let text = bounded(path).map_err(|error| {
         Failure::usage(format!("cannot read settings: {}: {error}", path.display()))
-            .hint("a sample of each collector lies in etc/collect; --file names another place")
+            .hint("etc/collect contains a sample of each collector; --file names another file")
     })?;
     let wrong = |why: String| Failure::usage(format!("settings {}: {why}", path.display()));
     let settings: Collect = toml::from_str(&text).map_err(|error| {

@@ -19,12 +19,12 @@ const NINE: [Action; 4] = [
     Action {
         name: "CREATEFAILUREACTION",
         url: "CREATEURL",
-        without: "a job that the bank refuses at submission is queued all the same",
+        without: "a job that the bank refuses at submission is queued nevertheless",
     },
     Action {
         name: "STARTFAILUREACTION",
         url: "STARTURL",
-        without: "a job that the bank refuses starts all the same",
+        without: "a job that the bank refuses starts nevertheless",
     },
     Action {
         name: "CONTINUEFAILUREACTION",
@@ -141,7 +141,7 @@ fn earlier(config: &Config<'_>, report: &mut Report) {
         report.add(
             "failure_action_missing",
             config.place(),
-            "no failure action is set: a job that the bank refuses starts all the same",
+            "no failure action is set: a job that the bank refuses starts nevertheless",
             if config.is_native() {
                 format!(
                     "{} (Moab 7), or {} (Moab 5 and 6)",

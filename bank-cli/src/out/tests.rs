@@ -135,7 +135,8 @@ fn sentences_below_a_table_are_folded_between_words() {
     let mut sheet = sheet();
     let remark = "Held = running jobs. Rows without sub-projects. Used first: what ends first.";
     remark.clone_into(&mut sheet.remark);
-    let line = "chem/gpu: 42 days left; at 1,310 SU/day it is empty on 2026-12-04, before its end";
+    let line =
+        "chem/gpu: ends in 42 days; at 1,310 SU/day it is empty on 2026-12-04, before its end";
     sheet.attention.push(line.to_owned());
     let list = bank_api::v1::List::whole(sheet.rows.clone());
     let text = test_form().list(&list, &sheet).unwrap();
@@ -146,7 +147,7 @@ fn sentences_below_a_table_are_folded_between_words() {
         [
             "Amounts in SU. Held = running jobs. Rows without sub-projects. Used first: what",
             "ends first.",
-            "! chem/gpu: 42 days left; at 1,310 SU/day it is empty on 2026-12-04, before its",
+            "! chem/gpu: ends in 42 days; at 1,310 SU/day it is empty on 2026-12-04, before its",
             "  end",
         ]
     );

@@ -281,7 +281,7 @@ pub fn read(text: &str) -> Result<Field, &'static str> {
         return Err("a name of a small letter, then small letters, digits and _, at most 32 bytes");
     }
     if RESERVED_FIELDS.iter().any(|other| is_same(other, name)) {
-        return Err("a name that is no option of every command, and not id, name or deleted");
+        return Err("a name other than id, name, deleted and the options of every command");
     }
     let (of, need) = match of.strip_suffix('!') {
         Some(of) => (of, Need::Required),

@@ -159,10 +159,10 @@ fn of_partner(refusal: &Refusal) -> Option<String> {
 fn plain_detail(refusal: &Refusal) -> &'static str {
     match refusal {
         Refusal::NoDefaultProject => "no project was named, and the user has no default project",
-        Refusal::BadAmount => "the amount must be above zero, and a limit not below it",
+        Refusal::BadAmount => "the amount must be above zero, and a limit must not be below zero",
         Refusal::AmountOverflow => "the result is larger than the bank can hold",
-        Refusal::BadWindow => "the start must be before the end",
-        Refusal::WindowInPast => "the window is over already",
+        Refusal::BadWindow => "the start of a window must be before its end",
+        Refusal::WindowInPast => "the end is in the past",
         Refusal::NegativeCharge => "usage cannot be below zero",
         Refusal::BadDuration => "a duration is whole seconds from 0 to ten years",
         Refusal::NoClockJump => "the ledger follows the clock: there is no jump to confirm",
@@ -197,7 +197,9 @@ fn hint(refusal: &Refusal) -> Option<&'static str> {
         Refusal::NoDefaultProject => "name a project with -A",
         Refusal::SharesOver100 { .. } => "`bank account ls` shows the shares",
         Refusal::AllocationOverlap { .. } => "choose a window that meets no other",
-        Refusal::WindowInPast => "use --allow-past, or a window that ends later than now",
+        Refusal::WindowInPast => {
+            "use a later end; --allow-past accepts the end of a deposit or an allocation"
+        }
         Refusal::LiveLiens { .. } => "`bank lien ls` shows them",
         Refusal::BalanceNotZero { .. } => "`bank withdraw` takes the rest out",
         Refusal::Ambiguous { .. } => "name one of the accounts",

@@ -216,7 +216,7 @@ fn leave(data: &Data, cluster: &Cluster, force: bool) -> Result<()> {
     });
     match done {
         Err(error) if !force => {
-            return Err(error.context("the node stays in the cluster; --force leaves all the same"));
+            return Err(error.context("the node stays in the cluster; --force leaves nevertheless"));
         }
         _ => {}
     }

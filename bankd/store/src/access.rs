@@ -192,6 +192,14 @@ pub fn proposal(connection: &Connection, id: ProposalId) -> Result<Option<Propos
     rows.next()?.map(read_proposal).transpose()
 }
 
+/// The proposal that an approved request became: its transaction follows the one of the approval.
+pub fn passed_on(connection: &Connection, request: &Proposal) -> Result<Option<Proposal>, Error> {
+    let sql = "WHERE id = (SELECT t.id + 1 FROM tx t WHERE t.id = ?1 AND t.op = 'request_pass')";
+    let mut statement = connection.prepare_cached(&format!("{PROPOSAL} {sql}"))?;
+    let mut rows = statement.query([request.done.map(|tx| tx.0)])?;
+    rows.next()?.map(read_proposal).transpose()
+}
+
 /// The proposals of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Proposals {

@@ -75,7 +75,7 @@ mod waypoint;
 pub mod web_session;
 mod write_back;
 
-pub use access::{Proposals, proposal, proposals};
+pub use access::{Proposals, passed_on, proposal, proposals};
 pub use attention::{Digest, Letter, NoticeChange, TargetRow, waiting_notice};
 pub use auditor::{RecordRow, StoredRecord};
 pub use checkup::{Checkup, checkup};

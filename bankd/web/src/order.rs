@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::failed::Failed;
 use crate::parts::amount::amount;
+use crate::parts::debt::unpaid;
 use crate::parts::form::{self, Field, Kind, key, keyed, token};
 use crate::parts::hint;
 use crate::parts::message::said;
@@ -148,12 +149,14 @@ impl Order<'_> {
         for after in accounts(answer) {
             tables.push(balance(visit, &after).await?);
         }
+        let debts = unpaid(visit, answer).await?;
         Ok(html! {
             (self.facts(visit, &self.entered(visit)?))
             @for warning in warnings.into_iter().flatten().filter_map(Value::as_str) {
                 div .message { p { (hint::words(&said(warning))) } }
             }
             ((self.more)(visit, answer))
+            (debts)
             @for table in &tables { (table) }
         })
     }

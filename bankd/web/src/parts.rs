@@ -2,6 +2,7 @@
 
 pub(crate) mod amount;
 pub(crate) mod asked;
+pub(crate) mod debt;
 pub(crate) mod deed;
 pub(crate) mod filter;
 pub(crate) mod form;

@@ -54,7 +54,7 @@ fn what_ends_before_it_can_be_spent() {
     // 20 days for these, then 40 for the others.
     assert_eq!(row["days_left"], 60);
     let balance = bank.bank_ok(&["balance", "chemistry"]);
-    assert!(balance.contains("20 days left; 4,000"), "{balance}");
+    assert!(balance.contains("ends in 20 days; 4,000"), "{balance}");
     assert!(balance.contains("end unused on 2026-01-31"), "{balance}");
     bank.verify();
 }

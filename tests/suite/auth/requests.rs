@@ -277,7 +277,7 @@ fn people_ask_for_their_own_projects() {
         (
             vec!["extension", &own, "--end", "2001-01-01"],
             1,
-            "after the present end",
+            "after the end of the allocation",
         ),
         (vec!["project", "a\tb"], 1, "name"),
         (vec!["project", "chemistry"], 7, "exists"),
@@ -377,12 +377,23 @@ fn limits_and_two_people_hold_for_the_approver() {
     );
     assert_eq!(tried.exit, 0, "{}", tried.stderr);
     assert_eq!(state(&bank, &amy, &id), "open");
-    done(
+    let answer = done(
         &bank,
         &op,
         &["request", "approve", &id, "--propose", "--answer", "fine"],
     );
-    assert_eq!(state(&bank, &amy, &id), "approved");
+    assert!(
+        answer.contains(&format!("request {id} is now proposal ")),
+        "{answer}"
+    );
+    // What becomes of the proposal becomes of the request.
+    assert_eq!(state(&bank, &amy, &id), "proposed");
+    let listed = done(
+        &bank,
+        &amy,
+        &["request", "ls", "--state", "proposed", "--json"],
+    );
+    assert_eq!(json(&listed)["items"][0]["id"].to_string(), id);
     assert_eq!(bank.figures("chemistry").0, 900);
     let queue = json(&done(&bank, &two, &["proposal", "ls", "--json"]));
     let next = queue["items"][0].clone();
@@ -394,6 +405,13 @@ fn limits_and_two_people_hold_for_the_approver() {
     refused(&with(&bank, &op, &["approve", &next]), 6, "your own");
     done(&bank, &two, &["approve", &next]);
     assert_eq!(bank.figures("chemistry").0, 5900);
+    assert_eq!(state(&bank, &amy, &id), "approved");
+    let lost = ask("5001");
+    done(&bank, &op, &["request", "approve", &lost, "--propose"]);
+    let queue = json(&done(&bank, &two, &["proposal", "ls", "--json"]));
+    let number = queue["items"][0]["id"].to_string();
+    done(&bank, &two, &["reject", &number, "--reason", "too much"]);
+    assert_eq!(state(&bank, &amy, &lost), "rejected");
     let journal = bank.bank_ok(&["journal", "--kind", "request_pass", "--json"]);
     assert!(
         journal.contains(&format!(

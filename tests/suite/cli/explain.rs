@@ -111,7 +111,7 @@ fn amended_records_show_the_accounts_tried() {
     assert_eq!(paid, rows(&other), "{explanation}");
     assert_eq!(explanation["charge"]["amount"], "1800", "{explanation}");
     let screen = bank.bank_ok(&["explain", "7", "-m", "tower"]);
-    let orders = screen.matches("accounts in the order in which they were looked at");
+    let orders = screen.matches("accounts in the order in which they were considered");
     assert_eq!(orders.count(), 3, "{screen}");
     assert!(!screen.contains("untold"), "{screen}");
     bank.verify();
@@ -402,7 +402,7 @@ fn a_resent_use_is_priced_as_a_whole() {
         .iter()
         .map(|row| row["explanation"].as_str().unwrap())
         .collect();
-    assert_eq!(remarks[2], "back to who paid", "{remarks:?}");
+    assert_eq!(remarks[2], "returned to the payers", "{remarks:?}");
 
     let total = |procs: &str, seconds: &str| {
         let words = [

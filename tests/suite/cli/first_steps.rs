@@ -110,9 +110,16 @@ fn an_end_in_the_past_shows_what_expires() {
     let mut bank = site();
     let expected =
         ": it ends 2026-11-10 13:00:00 instead of 2027-04-01, so it has ended: 1,000.000 SU expire";
-    let tried = done(&bank, "allocation set 2 --end 2026-06-30 --dry-run");
+    let words = ["allocation", "set", "2", "--end", "2026-06-30"];
+    let slip = bank.typed(&programs().bank(), &words);
+    assert_eq!(slip.exit, 1, "{}", slip.stdout);
+    slip.expect_stderr(&["the end is in the past", "--allow-past"]);
+    let tried = done(
+        &bank,
+        "allocation set 2 --end 2026-06-30 --allow-past --dry-run",
+    );
     assert!(tried.contains(expected), "{tried}");
-    let result = done(&bank, "allocation set 2 --end 2026-06-30");
+    let result = done(&bank, "allocation set 2 --end 2026-06-30 --allow-past");
     assert!(result.contains(expected), "{result}");
     let restored = done(&bank, "allocation set 2 --end 2027-06-30");
     assert!(
@@ -181,7 +188,7 @@ fn a_refund_has_no_formula_of_no_use() {
     done(&bank, "refund j1 1");
     let output = done(&bank, "rate explain j1");
     assert!(
-        output.contains("billed \u{2212}1.000 SU (back to who paid)"),
+        output.contains("billed \u{2212}1.000 SU (returned to the payers)"),
         "{output}"
     );
     assert!(!output.contains("= 0"), "{output}");

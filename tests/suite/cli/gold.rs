@@ -130,6 +130,7 @@ Id Name    Amount Reserved Balance CreditLimit Available
         "gbalance -p chem --total",
         "Balance \n------- \n 7207.5 \n",
     );
+    prints(&bank, "gbalance -p chem --total -h --quiet", "   2.00\n");
     prints(
         &bank,
         "mybalance --show Name,Balance",

@@ -21,6 +21,7 @@ mod gold_records;
 mod hold;
 mod import;
 mod in_use;
+mod job_outcome;
 mod kinds;
 mod mapping;
 mod money;

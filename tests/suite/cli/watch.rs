@@ -33,7 +33,7 @@ fn what_if_shows_which_jobs_strict_would_have_refused() {
     );
     let screen = bank.bank_ok(&["what-if"]);
     assert!(
-        screen.contains("57,600") && screen.contains("Used all the same"),
+        screen.contains("57,600") && screen.contains("Used anyway"),
         "{screen}"
     );
     let none = bank.bank_ok(&["what-if", "-A", "physics"]);

@@ -37,7 +37,7 @@ fn a_dry_run_shows_the_plan_and_writes_nothing() {
     assert_eq!(ran.exit, 2, "{}", ran.stderr);
     assert!(
         ran.stderr
-            .contains("open this bank with the contents of gold was not confirmed"),
+            .contains("not confirmed: open this bank with the contents of gold"),
         "{}",
         ran.stderr
     );

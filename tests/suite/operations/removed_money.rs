@@ -26,7 +26,7 @@ fn money_that_ends_earlier_needs_a_second_person() {
     refused("adjust chemistry -16500 --note x", "an adjustment of 16500");
     for change in [
         format!("allocation rm {id} --force --yes"),
-        format!("allocation set {id} --end -1d"),
+        format!("allocation set {id} --end -1d --allow-past"),
         // A moment later is as good as now.
         format!("allocation set {id} --end +1s"),
         format!("allocation set {id} --start +1d"),
@@ -37,7 +37,9 @@ fn money_that_ends_earlier_needs_a_second_person() {
     // Nothing leaves the account earlier.
     let ran = run(&format!("allocation set {id} --limit 10"));
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
-    let ran = run(&format!("allocation set {id} --end -1d --propose"));
+    let ran = run(&format!(
+        "allocation set {id} --end -1d --allow-past --propose"
+    ));
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     let proposed = run("proposal ls --csv").stdout;
     assert!(proposed.contains("16500"), "{proposed}");

@@ -375,6 +375,12 @@ fn gusage_shows_charges_by_user() {
     assert_eq!(one.stdout, "bob|650\n");
     let other = gusage(&[&["-p", "physics", "--raw", "--quiet"], &span[..]].concat());
     assert_eq!((other.exit, other.stdout.as_str()), (0, ""));
+    // Shadow charges take no money.
+    bank.bank_ok(&["machine", "set", "colony", "--mode", "track"]);
+    let shadow = ["charge", "4", "--procs", "1", "--wall", "70", "-A", "astro"];
+    bank.bank_ok(&[&shadow[..], &["-u", "bob", "-m", "colony"]].concat());
+    let one = gusage(&[&["-p", "astro", "-u", "bob", "--raw", "--quiet"], &span[..]].concat());
+    assert_eq!(one.stdout, "bob|650\n");
     // Who is not there used nothing, and that is told as a slip.
     for (slip, message) in [
         (["-p", "astor"], "Project astor does not exist"),

@@ -3,6 +3,31 @@
 use super::browser::{Browser, bank, hidden, steady, with_settings};
 use crate::harness::Bank;
 
+/// A new allocation does not pay a debt; one with the number of the allocation in debt does.
+#[test]
+fn a_deposit_names_the_debt_that_it_does_not_pay() {
+    let mut bank = bank();
+    bank.bank_ok(&["user", "add", "zoe"]);
+    bank.bank_ok(&["project", "add", "botany", "--members", "zoe"]);
+    bank.bank_ok(&["deposit", "botany", "10", "--end", "2027-01-01"]);
+    let work = ["-m", "colony", "--procs", "1", "--duration", "100"];
+    bank.bank_ok(&[&["charge", "77", "-A", "botany", "-u", "zoe"][..], &work].concat());
+    let owing = bank.json(&["allocation", "ls", "-a", "botany"])["items"][0]["id"].to_string();
+    let mut root = Browser::of_link(&bank);
+    let fields = [("name", "botany"), ("amount", "500")];
+    let page = preview(&bank, &mut root, "/deposit", &fields);
+    assert!(page.contains(&format!("Allocation {owing} is ")), "{page}");
+    assert!(page.contains("below zero"), "{page}");
+    let fields = [
+        ("name", "botany"),
+        ("amount", "500"),
+        ("allocation", &owing),
+    ];
+    let page = preview(&bank, &mut root, "/deposit", &fields);
+    assert!(!page.contains("below zero"), "{page}");
+    bank.verify();
+}
+
 /// The page with the preview of a form.
 fn preview(bank: &Bank, who: &mut Browser, form: &str, fields: &[(&str, &str)]) -> String {
     let answer = who.submit(bank, form, form, fields);

@@ -24,7 +24,7 @@ const WITHOUT: [&str; 4] = [
     "Signed in, the newest first",
     "Signed-in people, the newest first",
     "By project and user",
-    "How the price comes about",
+    "Calculation of the price",
 ];
 
 /// A bank in which most tables have rows.

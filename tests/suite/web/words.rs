@@ -157,7 +157,7 @@ fn pages_show_transactions_in_plain_words() {
     let one = format!("/transactions/{}", charge["transaction"]);
     let page = root.get(&bank, &one).text();
     assert!(page.contains("Charge of job j1"), "{page}");
-    let raw = page.split("As the journal has it").nth(1).unwrap();
+    let raw = page.split("Entry of the journal").nth(1).unwrap();
     assert!(raw.contains("policy=DEBITALLWC counted=wc:10800"), "{page}");
     bank.verify();
 }

@@ -1,16 +1,18 @@
 //! Usage as charts: bars of each owner, and columns over time; and the time that jobs waited.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bank_api::v1::{UsageFigures, UsageLine, UsageTable};
 
 use super::span;
-use crate::bounds::TooLarge;
-use crate::data::{Bars, Chart, OTHERS, Series, Span, Timed};
+use crate::bounds::{POINTS_MAX, TooLarge, VALUES_MAX};
+use crate::calendar::buckets;
+use crate::data::{Beside, Chart, OTHERS, Series, Span, Timed};
 use crate::figure;
 use crate::number::Number;
 use crate::printable::printable;
 use crate::section::Section;
+use crate::zone::Zone;
 
 /// Buckets that are columns; more of them are areas.
 const COLUMNS: usize = 62;
@@ -165,7 +167,7 @@ struct Buckets<'a> {
 }
 
 impl<'a> Buckets<'a> {
-    /// Buckets in which nothing was used are not in the table.
+    /// Buckets in which nothing was used are not in the table; the picture has them, if it can.
     fn of(table: &'a UsageTable) -> Self {
         let Some(period) = period(table) else {
             return Self {
@@ -183,12 +185,17 @@ impl<'a> Buckets<'a> {
         found.sort_unstable();
         found.dedup();
         let (mut spans, mut at) = (Vec::with_capacity(found.len()), period.from);
+        let zone = Zone::named(&table.tz).unwrap_or(Zone::Named(chrono_tz::UTC));
+        let names: BTreeSet<_> = table.rows.iter().map(|row| &row.keys).collect();
+        let most = POINTS_MAX.min(VALUES_MAX / names.len().max(1));
         let between = |spans: &mut Vec<Span>, from: i64, to: i64| {
             if from < to {
-                spans.push(Span { from, to });
+                let most = most.saturating_sub(spans.len().saturating_add(found.len()));
+                spans.extend(buckets(Span { from, to }, &table.every, zone, most));
             }
         };
-        for span in found {
+        for span in &found {
+            let span = *span;
             between(&mut spans, at, span.from);
             at = span.to;
             spans.push(span);
@@ -229,10 +236,14 @@ impl<'a> Buckets<'a> {
         let (what, unit) = (table.by.join(", "), "hours".to_owned());
         let chart = if table.every == "all" {
             let mean = |(name, values): (String, Vec<Option<Number>>)| {
-                Some((name, values.into_iter().flatten().next()?))
+                (name, vec![values.into_iter().flatten().next()])
             };
-            let rows = found.into_iter().filter_map(mean).collect();
-            Chart::Bars(Bars { what, unit, rows })
+            Chart::Beside(Beside {
+                what,
+                unit,
+                series: vec!["mean".to_owned()],
+                rows: found.into_iter().map(mean).collect(),
+            })
         } else {
             let series = found.into_iter();
             let series = series.map(|(name, values)| Series { name, values });
@@ -298,9 +309,44 @@ mod tests {
         assert_eq!(period(&table), Some(whole));
         let buckets = Buckets::of(&table);
         let edges: Vec<(i64, i64)> = buckets.spans.iter().map(|s| (s.from, s.to)).collect();
-        let days = [(1, 2), (2, 3), (3, 5), (5, 6), (6, 9)];
-        assert_eq!(edges, days.map(|(from, to)| (day(from), day(to))));
+        let days: Vec<(i64, i64)> = (1..9).map(|from| (day(from), day(from + 1))).collect();
+        assert_eq!(edges, days);
         let places: Vec<usize> = buckets.rows.iter().map(|(at, _)| *at).collect();
-        assert_eq!(places, [1, 1, 3]);
+        assert_eq!(places, [1, 1, 4]);
+        // Too many for a picture: the buckets beside the usage are zero, and the time between is one.
+        let hour = |number: i64| day(1) + number * 3_600_000_000;
+        let gap = Span {
+            from: hour(3),
+            to: hour(500),
+        };
+        let zone = Zone::Named(chrono_tz::UTC);
+        let all = crate::calendar::buckets(gap, "hour", zone, 500);
+        assert_eq!(
+            (all.len(), all[0].to, all[496].from),
+            (497, hour(4), hour(499))
+        );
+        let few = crate::calendar::buckets(gap, "hour", zone, 400);
+        let few: Vec<(i64, i64)> = few.iter().map(|s| (s.from, s.to)).collect();
+        let want = [(3, 4), (4, 499), (499, 500)];
+        assert_eq!(few, want.map(|(from, to)| (hour(from), hour(to))));
+    }
+
+    /// A sum of means, and shares of it, are no figures.
+    #[test]
+    fn means_are_not_added_up() {
+        let mut rows = vec![row("amy", 1, "1"), row("bob", 1, "1")];
+        for (row, mean) in rows.iter_mut().zip(["3600", "10800"]) {
+            row.figures.wait_mean_s = Some(mean.to_owned());
+        }
+        let table = UsageTable {
+            from: "2026-10-01T00:00:00Z".to_owned(),
+            until: "2026-10-02T00:00:00Z".to_owned(),
+            every: "all".to_owned(),
+            by: vec!["user".to_owned()],
+            rows,
+            ..UsageTable::default()
+        };
+        let section = format!("{:?}", waiting(&table).unwrap());
+        assert!(section.contains("Beside"), "{section}");
     }
 }

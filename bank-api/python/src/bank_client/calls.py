@@ -1685,6 +1685,7 @@ def get_jobs(
     from_: str | datetime | None = None,
     limit: int | None = None,
     machine: str | None = None,
+    outcome: str | None = None,
     period: str | None = None,
     project: str | None = None,
     state: str | None = None,
@@ -1698,6 +1699,7 @@ def get_jobs(
     from_: Start of the period.
     limit: Rows per page, 1 to 1000; default 100.
     machine: Machine.
+    outcome: An outcome, as in `Job`: `unbilled` for jobs whose price waits on `#unbilled`.
     period: Which jobs belong to the period: those that `ended` in it (default), `started` in it, or were
         `running` at least for a part of it. They are the `ended`, `started` and `jobs` of a usage report of the
         same period. A job without a charge is in no period.
@@ -1710,7 +1712,7 @@ def get_jobs(
         "get_jobs",
         "GET",
         ("api", "v1", "jobs",),
-        query=(("after", after), ("from", from_), ("limit", limit), ("machine", machine), ("period", period), ("project", project), ("state", state), ("until", until), ("user", user),),
+        query=(("after", after), ("from", from_), ("limit", limit), ("machine", machine), ("outcome", outcome), ("period", period), ("project", project), ("state", state), ("until", until), ("user", user),),
     )
 
 
@@ -4217,7 +4219,7 @@ def delete_sources_name(
     dry_run: bool | None = None,
     idempotency_key: str | None = None,
 ) -> Call[Removed]:
-    """Take a collector off the list until it is heard again (`DELETE /api/v1/sources/{name}`).
+    """Remove a collector from the list until it reports again (`DELETE /api/v1/sources/{name}`).
 
     Needs the right `change_sources`: admin.
     dry_run: Check and answer, but write nothing.

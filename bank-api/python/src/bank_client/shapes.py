@@ -2105,7 +2105,7 @@ class Job:
     # Machine.
     machine: str
 
-    # `charged - refunded`; absent in lists and without a refund.
+    # `charged - refunded`; absent without a charge.
     net: Decimal | None = None
 
     # Number of the use of this id, from 1.
@@ -2114,7 +2114,7 @@ class Job:
     # Creation time of the instance.
     opened: datetime | None = None
 
-    # State of the usage: `charged`, `unbilled`, `notional`, `refunded`, `reversed`, `none`, ….
+    # State of the usage: `charged`, `partly_refunded`, `refunded`, `unbilled`, `notional`, `reversed` or `none`.
     outcome: str | None = None
 
     # The payers with their amounts; empty in lists.
@@ -2129,7 +2129,7 @@ class Job:
     # Quality of service.
     qos: str | None = None
 
-    # Amount refunded to the payers; absent in lists and without a refund.
+    # Amount refunded to the payers, without refunds that were undone; absent without a charge.
     refunded: Decimal | None = None
 
     # Wall duration that was asked for, in seconds.
@@ -4634,6 +4634,9 @@ class PatchAllocation:
     # Always refused with `not_settable`, because the window determines it.
     active: bool | None = None
 
+    # Accept an end that is more than one hour ago, which means now.
+    allow_past: bool | None = None
+
     # Refused with `not_settable`: deposits, withdrawals and `adjust` change it.
     amount: Decimal | None = None
 
@@ -4646,7 +4649,7 @@ class PatchAllocation:
     # New start, or `-infinity`.
     start: datetime | str | None = None
 
-    # New end, or `infinity`.
+    # New end, or `infinity`. An end in the last hour means now.
     until: datetime | str | None = None
 
 
@@ -5272,6 +5275,9 @@ class Proposal:
     # `member` or `project`.
     kind: str
 
+    # The proposal that a request became (`?propose=true` of its approval). The state is that of the proposal.
+    proposal: int | None = None
+
     # The key, token or person that proposed or asked for it.
     proposed_by: str
 
@@ -5281,7 +5287,8 @@ class Proposal:
     # The proposed request.
     request: ProposedRequest
 
-    # `open`, `approved`, `rejected` or `expired`; a request can also be `withdrawn`.
+    # `open`, `approved`, `rejected` or `expired`; a request can also be `withdrawn`, or `proposed` while the
+    # proposal that it became is open.
     state: str
 
     # The bank's unit.
@@ -5439,7 +5446,7 @@ class Quote:
     # The account that pays first.
     account: str | None = None
 
-    # Available amount now; `null` with `cost_only`.
+    # Available amount now; `null` with `cost_only`, and for a project of a partner bank.
     available: Decimal | None = None
 
     # Cost at the given duration.
@@ -5457,7 +5464,7 @@ class Quote:
     # The project that pays.
     project: str | None = None
 
-    # Amount available afterwards; `null` with `cost_only`.
+    # Amount available afterwards; `null` where `available` is.
     remaining: Decimal | None = None
 
     # Text by which a scheduler names the row.

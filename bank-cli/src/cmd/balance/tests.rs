@@ -65,7 +65,7 @@ fn attention_is_marked_and_explained() {
         text.contains("\nAmounts in SU (core-hours). Held"),
         "{text}"
     );
-    let expected = "! chem: nothing available, in debt\n! chem/gpu: 95% used; 11 days left\n";
+    let expected = "! chem: nothing available, in debt\n! chem/gpu: 95% used; ends in 11 days\n";
     assert!(text.ends_with(expected), "{text}");
 }
 
@@ -80,7 +80,7 @@ fn money_that_ends_unused_soon_has_a_remark() {
     bank[0].unused_at = Some("2027-03-31T23:00:00Z".into());
     bank[0].unused = Some("5.000".into());
     let text = shown(&bank, &BalanceArgs::default(), &test_form());
-    let expected = "\n! chem/gpu: 11 days left; 14,310 SU end unused on 2026-12-01\n";
+    let expected = "\n! chem/gpu: ends in 11 days; 14,310 SU end unused on 2026-12-01\n";
     assert!(text.ends_with(expected), "{text}");
 }
 

@@ -38,7 +38,7 @@ pub(super) fn apel(context: &Context, args: &ExportApel) -> Result<String, Failu
     }
     if args.message != Message::Jobs && args.feed.more.state.is_some() {
         return Err(Failure::usage(
-            "sums and counts are made anew each time, and have no cursor",
+            "sums and counts are computed each time, and have no cursor",
         ));
     }
     let Some(spool) = &args.spool else {

@@ -141,7 +141,7 @@ fn read(text: &str, what: &str) -> Result<State, String> {
         Some(found) if found == what => Ok(state),
         found => Err(format!(
             "it is of another export: {}",
-            found.unwrap_or("nobody says which")
+            found.unwrap_or("unknown")
         )),
     }
 }
@@ -205,7 +205,7 @@ mod tests {
     fn what_is_no_state_is_refused() {
         for (text, why) in [
             ("", "no state"),
-            ("bank-export 1\n", "nobody says which"),
+            ("bank-export 1\n", "unknown"),
             ("bank-export 1\nwhat csv\n", "another export: csv"),
             ("bank-export 1\nwhat jsonl\nfile 1 2\n", "its file"),
             ("bank-export 1\nwhat jsonl\nfuture 1\n", "future"),

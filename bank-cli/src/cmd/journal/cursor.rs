@@ -44,7 +44,7 @@ impl Place {
             return Ok(Some(number.to_owned()));
         }
         let what = format!("{} holds no number of a transaction", self.path.display());
-        Err(Failure::usage(what).hint("remove it to begin anew"))
+        Err(Failure::usage(what).hint("remove it to start again"))
     }
 
     /// Writes a number: the old file stays until the new one is whole.

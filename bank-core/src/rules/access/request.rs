@@ -58,7 +58,7 @@ pub(super) fn check(
             if !is_later {
                 return Err(Refusal::bad_value(
                     "until",
-                    "a time after the present end of the allocation",
+                    "a time after the end of the allocation, which must have one",
                 ));
             }
             (ProposalKind::Extension, Amount::ZERO, true)

@@ -94,6 +94,7 @@ fn why_not(op: &str) -> &'static str {
         "machine_set" => {
             "usage claimed the machine; `bank machine set --source` changes its source"
         }
+        "propose" => "`bank request withdraw` or `bank reject` ends it",
         _ => "it changed no allocation; set or remove the changed object instead",
     }
 }

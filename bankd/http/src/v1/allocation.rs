@@ -8,6 +8,7 @@ use bank_core::effects::Outcome;
 use bank_core::ids::{AccountId, AllocationId};
 use bank_core::model::{Account, Allocation, Phase};
 use bank_core::refusal::Refusal;
+use bank_core::time::Seconds;
 use bankd_ledger::writer::Decided;
 use bankd_store::answer::Answer;
 use bankd_store::read::{money, past};
@@ -20,6 +21,9 @@ use super::path::Path;
 use super::view::Lookup as _;
 use super::{account, historical};
 use crate::error::Failure;
+
+/// An end so long ago is the present of a client.
+const HOUR: Seconds = Seconds(3600);
 
 /// `GET /api/v1/allocations`: by number.
 pub(super) async fn list(call: Call) -> Handled {
@@ -84,7 +88,20 @@ pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
 
 /// `PATCH /api/v1/allocations/{id}`
 pub(super) async fn set(Path(id): Path<String>, call: Call) -> Handled {
+    let patch: PatchAllocation = call.json()?;
+    if is_slip(&call, &patch) {
+        return call.answered_or(call.refused(&Refusal::WindowInPast)).await;
+    }
     write_or_propose(&call, changed(&call, &id)?, render).await
+}
+
+/// Whether the new end is so long ago that it takes all credits by a typing error.
+fn is_slip(call: &Call, patch: &PatchAllocation) -> bool {
+    let until = patch.until.as_deref().filter(|_| !patch.allow_past);
+    let end = until
+        .and_then(|text| read_bound(text, "until", "infinity").ok())
+        .flatten();
+    end.is_some_and(|end| end.plus(HOUR) <= call.now())
 }
 
 /// The change that a body asks for.

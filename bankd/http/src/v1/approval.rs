@@ -76,6 +76,21 @@ pub(super) fn shaped(bank: &Bank, proposal: &Proposal, now: Option<Timestamp>) -
         decided_at: proposal.decided_at.map(json::time),
         reason: json::some(&proposal.reason),
         done: done.map(|tx| tx.0),
+        proposal: None,
+    }
+}
+
+/// A request in the answer that became a proposal: what becomes of the proposal becomes of it.
+pub(super) fn passed_on(request: v1::Proposal, to: &v1::Proposal) -> v1::Proposal {
+    let state = match to.state.as_str() {
+        "open" => "proposed",
+        state => state,
+    };
+    v1::Proposal {
+        state: state.to_owned(),
+        proposal: Some(to.id),
+        done: to.done,
+        ..request
     }
 }
 

@@ -22,6 +22,9 @@ pub(super) fn add(directory: &Directory, job: &JobRow, charges: &[Charge], rows:
     let machine = directory.machine_named(&job.machine).map(|m| m.id);
     let mut once_before = None;
     for (charge, row) in charges.iter().zip(rows) {
+        if charge.correction == Some("settle") {
+            continue;
+        }
         if let Some(idle) = &charge.idle {
             row.itemisation = Some(idle.clone());
             continue;

@@ -22,29 +22,52 @@ pub(super) fn lines(directory: &Directory, priced: &Priced<'_>) -> Vec<QuoteLine
         .cloned()
         .collect();
     rates.sort_by_key(|rate| step(rate.kind));
+    together(&mut rates);
     let mut lines = Vec::with_capacity(rates.len());
-    let alone = rates.len() == 1;
-    for count in 1..=rates.len() {
-        let so_far = rates.get(..count).unwrap_or_default();
-        let (Some(rate), Some(exact)) = (so_far.last(), price(priced, so_far)) else {
+    let mut behind = 0;
+    while let Some(rate) = rates.get(behind).cloned() {
+        // Rates of one quantity at different hours have one price.
+        let is_same = |other: &&Rate| is_hourly(&rate, other);
+        let from = behind;
+        let rest = rates.get(from..).unwrap_or_default();
+        behind += rest.iter().take_while(is_same).count().max(1);
+        let (same, so_far) = (rates.get(from..behind), rates.get(..behind));
+        let (same, so_far) = (same.unwrap_or_default(), so_far.unwrap_or_default());
+        let Some(exact) = price(priced, so_far) else {
             continue;
         };
         let rounding = directory.policy.rounding;
         let total = exact
             .total()
             .and_then(|total| to_amount(total, bank.precision, rounding));
-        let unit = match (count, time_unit(rate)) {
+        let unit = match time_unit(&rate) {
             // Alone it is the price.
-            (1, Some(unit)) if !alone => unit.to_owned(),
+            Some(unit) if behind == 1 && rates.len() > 1 => unit.to_owned(),
             _ => bank.unit.clone(),
         };
         lines.push(QuoteLine {
-            text: text(rate, priced, count == 1),
+            text: text(same, priced, from == 0),
             amount: total.map(|t| json::amount(t, bank)).unwrap_or_default(),
             unit,
         });
     }
     lines
+}
+
+/// Moves metered rates of the same quantity behind the first of them.
+fn together(rates: &mut [Rate]) {
+    let first: Vec<Rate> = rates.to_vec();
+    rates.sort_by_key(|rate| {
+        first
+            .iter()
+            .position(|one| one == rate || is_hourly(one, rate))
+    });
+}
+
+/// Whether two metered rates are for the same quantity, as those of different hours are.
+fn is_hourly(one: &Rate, other: &Rate) -> bool {
+    step(one.kind) == 0
+        && (one.kind, &one.name, &one.instance) == (other.kind, &other.name, &other.instance)
 }
 
 /// Order of the parts in the formula (ledger.md 3.1).
@@ -72,7 +95,11 @@ pub(super) fn time_unit(rate: &Rate) -> Option<&'static str> {
     })
 }
 
-fn text(rate: &Rate, priced: &Priced<'_>, first: bool) -> String {
+/// The text of a line: of one rate, or of several for different hours.
+fn text(same: &[Rate], priced: &Priced<'_>, first: bool) -> String {
+    let Some((rate, others)) = same.split_first() else {
+        return String::new();
+    };
     let value = priced.usage.rated(&rate.name);
     let value = value.map(|v| quantity(rate, priced, v).to_string());
     let value = value.unwrap_or_default();
@@ -88,13 +115,18 @@ fn text(rate: &Rate, priced: &Priced<'_>, first: bool) -> String {
     };
     let what = match rate.hours() {
         "" => what,
-        hours => format!("{what} ({hours})"),
+        hours if others.is_empty() => format!("{what} ({hours})"),
+        _ => what,
     };
     let number = rate.value.to_string();
     let clock = format_clock(priced.duration.0);
     match step(rate.kind) {
         0 => {
             let sign = if first { "" } else { "+ " };
+            if !others.is_empty() {
+                let each: Vec<String> = same.iter().map(at_hours).collect();
+                return format!("{sign}{what} × {clock} × {}", each.join(", "));
+            }
             let rate = match (time_unit(rate), rate.value == ONE) {
                 (Some(_), _) => String::new(),
                 (None, true) => format!(" per {}", rate.per.word()),
@@ -108,6 +140,15 @@ fn text(rate: &Rate, priced: &Priced<'_>, first: bool) -> String {
         4 if rate.kind == RateKind::Min => format!("at least {number}"),
         4 => format!("at most {number}"),
         _ => format!("+ fee {what} {number}"),
+    }
+}
+
+/// `0.5 per hour (22:00-06:00)`
+fn at_hours(rate: &Rate) -> String {
+    let each = format!("{} per {}", rate.value, rate.per.word());
+    match rate.hours() {
+        "" => each,
+        hours => format!("{each} ({hours})"),
     }
 }
 
@@ -127,6 +168,49 @@ mod tests {
     use bank_core::decimal::Decimal;
     use bank_core::time::{Seconds, Timestamp};
     use bank_core::usage::Usage;
+
+    /// A rate in force at some hours replaces the other one there: one line has the price of both.
+    #[test]
+    fn rates_of_hours_are_one_line() {
+        let mut directory = Directory::clone(&directory());
+        directory.rates.clear();
+        let mut night = rate(2, RateKind::Vbr, "Processors", "", "0.5", Per::Hour);
+        let utc = |_: &str| bank_core::calendar::Zone::parse("UTC");
+        night.when = Some(
+            bank_core::calendar::Calendar::read("00:00-06:00 UTC", utc)
+                .unwrap()
+                .into(),
+        );
+        directory.put_rate(rate(1, RateKind::Vbr, "Processors", "", "1", Per::Hour));
+        directory.put_rate(rate(3, RateKind::Vbr, "Nodes", "", "1", Per::Hour));
+        directory.put_rate(night);
+        let usage = Usage {
+            processors: Some(Decimal::whole(10)),
+            nodes: Some(Decimal::whole(1)),
+            ..Usage::default()
+        };
+        let priced = Priced {
+            usage: &usage,
+            duration: Seconds(43_200),
+            machine: None,
+            machine_name: "",
+            at: Timestamp(0),
+            from: Timestamp(0),
+            named: bank_core::price::Named::default(),
+        };
+        let lines = lines(&directory, &priced);
+        let shown: Vec<String> = lines
+            .iter()
+            .map(|l| format!("{} = {} {}", l.text, l.amount, l.unit))
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                "10 procs × 12:00:00 × 1 per hour, 0.5 per hour (00:00-06:00 UTC) = 90.000 SU",
+                "+ 1 nodes × 12:00:00 per hour = 102.000 SU",
+            ]
+        );
+    }
 
     #[test]
     fn each_line_has_the_amount_so_far() {

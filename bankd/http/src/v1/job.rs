@@ -23,6 +23,10 @@ use super::view::View;
 use super::{arithmetic, explain, formula, json};
 use crate::error::Failure;
 
+mod outcome;
+
+use outcome::Used;
+
 /// `GET /api/v1/jobs`: newest first.
 pub(super) async fn list(call: Call) -> Handled {
     let query: JobQuery = call.query()?;
@@ -31,20 +35,24 @@ pub(super) async fn list(call: Call) -> Handled {
     let open = open.map_err(|r| call.refused(&r))?;
     let bounds = [&query.from, &query.until, &query.period].map(Option::as_deref);
     let period = period(bounds).map_err(|r| call.refused(&r))?;
+    let outcome = query.outcome.as_deref().map(outcome::known).transpose();
+    let outcome = outcome.map_err(|r| call.refused(&r))?;
     let work = Work::new(&call.view, query.project, query.user, query.machine);
     let wanted = work.clone();
-    let keep = move |row: &JobRow| {
-        open.is_none_or(|open| open == row.closed.is_none())
-            && wanted.holds(&row.project, &row.user, &row.machine)
-    };
     let page = call.ask(move |connection| {
+        let last = |row: &JobRow| charges::last_use(connection, row.last_usage);
+        let keep = |row: &JobRow| {
+            let is_wanted = open.is_none_or(|open| open == row.closed.is_none())
+                && wanted.holds(&row.project, &row.user, &row.machine);
+            Ok(is_wanted
+                && match outcome {
+                    Some(word) => Used::new(row, last(row)?).outcome() == word,
+                    None => true,
+                })
+        };
         let page = jobs::list(connection, below, limit.saturating_add(1), period, keep)?;
         let Page { rows, next } = page.within(limit, |row| row.id);
-        let last = |row: &JobRow| match row.last_usage {
-            Some(id) => charges::one(connection, id),
-            None => Ok(None),
-        };
-        let last: Vec<Option<Charge>> = rows.iter().map(last).collect::<Result<_, _>>()?;
+        let last: Vec<_> = rows.iter().map(last).collect::<Result<_, _>>()?;
         Ok((rows, last, next))
     });
     let (rows, last, next) = page.await?;
@@ -55,7 +63,7 @@ pub(super) async fn list(call: Call) -> Handled {
     let items = rows.iter().zip(&last);
     ok(&List {
         items: items
-            .map(|(row, last)| shaped(directory, row, last.as_ref()))
+            .map(|(row, last)| shaped(directory, row, &Used::new(row, last.clone())))
             .collect(),
         next: next.map(|id| id.to_string()),
     })
@@ -75,13 +83,8 @@ pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
     };
     let directory = call.directory();
     let bank = &directory.bank;
-    let mut job = shaped(directory, &row, detail.charges.last());
+    let mut job = shaped(directory, &row, &Used::of(&row, &detail.charges));
     job.late = detail.charges.iter().any(|c| c.late);
-    if detail.refunded != 0 {
-        let billed = i128::from(row.billed.0) + i128::from(row.shadow_billed.0);
-        job.refunded = Some(json::sum(detail.refunded, bank));
-        job.net = Some(json::sum(billed - detail.refunded, bank));
-    }
     job.lien = detail
         .lien
         .as_ref()
@@ -183,7 +186,7 @@ impl Work {
             let [project, user, machine] = [project, user, machine].map(|n| n.map(str::to_owned));
             let work = Work::new(&call.view, project, user, machine);
             let found = call.ask(move |connection| {
-                let keep = |row: &JobRow| work.holds(&row.project, &row.user, &row.machine);
+                let keep = |row: &JobRow| Ok(work.holds(&row.project, &row.user, &row.machine));
                 jobs::list(connection, None, 1, None, keep)
             });
             let found = found.await?;
@@ -258,22 +261,9 @@ fn account_name(directory: &Directory, id: Option<bank_core::ids::AccountId>) ->
     Some(account.name.clone())
 }
 
-fn shaped(directory: &Directory, row: &JobRow, last: Option<&Charge>) -> Job {
+fn shaped(directory: &Directory, row: &JobRow, used: &Used) -> Job {
     let bank = &directory.bank;
-    let billed = i128::from(row.billed.0) + i128::from(row.shadow_billed.0);
-    let outcome = match last.map(|charge| charge.billing) {
-        None => "none",
-        Some(Billing::Billed) => "charged",
-        Some(Billing::Unbilled) => "unbilled",
-        Some(Billing::Shadow) => "notional",
-        Some(Billing::Refund) => "refunded",
-    };
-    let taken_back = last.is_some_and(|charge| charge.amount < Amount::ZERO && billed == 0);
-    let outcome = if taken_back && outcome != "refunded" {
-        "reversed"
-    } else {
-        outcome
-    };
+    let last = used.last.as_ref();
     Job {
         job: row.object_id.clone(),
         machine: row.machine.clone(),
@@ -292,14 +282,16 @@ fn shaped(directory: &Directory, row: &JobRow, last: Option<&Charge>) -> Job {
         class: row.usage.class.clone(),
         processors: row.usage.processors.and_then(Decimal::as_whole),
         requested_s: row.wall.map(|w| w.0),
-        charged: json::sum(billed, bank),
+        charged: json::sum(used.billed, bank),
+        refunded: last.map(|_| json::sum(used.refunded, bank)),
+        net: last.map(|_| json::sum(used.billed - used.refunded, bank)),
         charged_s: row.charged.0,
         disputed_s: row.disputed.0,
         opened: Some(json::time(row.opened)),
         closed: row.closed.map(|(at, _)| json::time(at)),
         fallback_from: account_name(directory, row.fallback_from),
         late: last.is_some_and(|charge| charge.late),
-        outcome: Some(outcome.to_owned()),
+        outcome: Some(used.outcome().to_owned()),
         unit: bank.unit.clone(),
         ..Job::default()
     }
@@ -354,7 +346,8 @@ fn kind(charge: &Charge) -> &'static str {
 
 fn remark(job: &JobRow, charge: &Charge, is_last: bool, alone: bool) -> String {
     match charge.correction {
-        Some("refund") => return "back to who paid".to_owned(),
+        Some("refund") => return "returned to the payers".to_owned(),
+        Some("settle") if charge.amount < Amount::ZERO => return "from #unbilled".to_owned(),
         Some("settle") => return "from #unbilled to the project".to_owned(),
         Some(_) => return "undone".to_owned(),
         None => {}

@@ -2,7 +2,9 @@
 //! request again.
 
 use axum::response::IntoResponse;
-use bank_api::v1::{List, NewDecision, NewDeposit, ProposalQuery, ProposeQuery, ProposedRequest};
+use bank_api::v1::{
+    self, List, NewDecision, NewDeposit, ProposalQuery, ProposeQuery, ProposedRequest,
+};
 use bank_core::command::{Access, Approve, Command, Reject, Scope, Start};
 use bank_core::effects::Outcome;
 use bank_core::ids::ProposalId;
@@ -19,7 +21,7 @@ use bankd_store as store;
 use bankd_store::answer::Answer;
 use std::sync::Arc;
 
-use super::approval::shaped;
+use super::approval::{passed_on, shaped};
 use super::call::{Call, Handled, new_state, ok, rendered};
 use super::path::Path;
 use super::{allocation, correction, cycle, member, money, pages, record};
@@ -120,8 +122,8 @@ pub(super) async fn list(call: Call) -> Handled {
     } else {
         store::Proposals::Open
     };
-    let open = |p: &Proposal| all || call.now() < p.until;
-    page(&call, which, (limit, before), open).await
+    let open = |p: &v1::Proposal| all || p.state == "open";
+    page(&call, which, (limit, before), (|_: &Proposal| true, open)).await
 }
 
 /// The page of the proposals in view for which a condition holds, the newest first.
@@ -129,27 +131,60 @@ pub(super) async fn page(
     call: &Call,
     which: store::Proposals,
     (limit, before): (usize, Option<i64>),
-    keep: impl Fn(&Proposal) -> bool,
+    (is_wanted, keep): (impl Fn(&Proposal) -> bool, impl Fn(&v1::Proposal) -> bool),
 ) -> Handled {
     let more = limit.saturating_add(1);
-    let found = call.ask(move |connection| store::proposals(connection, which, before, more));
+    let found = call.ask(move |connection| {
+        let found = store::proposals(connection, which, before, more)?;
+        let with_next = |one: Proposal| {
+            let next = store::passed_on(connection, &one)?;
+            Ok((one, next))
+        };
+        found
+            .into_iter()
+            .map(with_next)
+            .collect::<Result<Vec<_>, store::Error>>()
+    });
     let mut found = found.await?;
     let is_more = found.len() > limit;
     found.truncate(limit);
     let next = found.last().filter(|_| is_more);
-    let (bank, now) = (&call.directory().bank, call.now());
-    let seen = found.iter().filter(|p| keep(p) && sees(call, p));
+    let next = next.map(|(p, _)| p.id.0.to_string());
+    let seen = found
+        .into_iter()
+        .filter(|(p, _)| is_wanted(p) && sees(call, p));
+    let items = seen.map(|(p, next)| now_shaped(call, &p, next.as_ref()));
     ok(&List {
-        items: seen.map(|p| shaped(bank, p, Some(now))).collect(),
-        next: next.map(|p| p.id.0.to_string()),
+        items: items.filter(|p| keep(p)).collect(),
+        next,
     })
+}
+
+/// In the answer, at present.
+fn now_shaped(call: &Call, proposal: &Proposal, next: Option<&Proposal>) -> v1::Proposal {
+    let (bank, now) = (&call.directory().bank, Some(call.now()));
+    let shape = shaped(bank, proposal, now);
+    match next {
+        Some(next) => passed_on(shape, &shaped(bank, next, now)),
+        None => shape,
+    }
+}
+
+/// A proposal in the answer, with the one that it became.
+pub(super) async fn shown(call: &Call, found: Proposal) -> Handled {
+    let (found, next) = call
+        .ask(move |connection| {
+            let next = store::passed_on(connection, &found)?;
+            Ok((found, next))
+        })
+        .await?;
+    ok(&now_shaped(call, &found, next.as_ref()))
 }
 
 /// `GET /api/v1/proposals/{id}`
 pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
     let found = find(&call, &id, "proposal").await?;
-    let bank = &call.directory().bank;
-    ok(&shaped(bank, &found, Some(call.now())))
+    shown(&call, found).await
 }
 
 /// `POST /api/v1/proposals/{id}/approve`

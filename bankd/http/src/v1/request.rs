@@ -4,7 +4,7 @@
 use axum::response::IntoResponse as _;
 use bank_api::text::percent_encode;
 use bank_api::v1::{
-    DepositRequest, ExtensionRequest, MemberRequest, NewDecision, NewDeposit, NewMember,
+    self, DepositRequest, ExtensionRequest, MemberRequest, NewDecision, NewDeposit, NewMember,
     PatchAllocation, ProjectRequest, ProjectStart, ProposedRequest, RequestQuery,
 };
 use bank_core::command::{Access, Command, Propose, Reject};
@@ -15,8 +15,8 @@ use bankd_store as store;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::approval::{render_proposed, shaped};
-use super::call::{Call, Handled, ok};
+use super::approval::render_proposed;
+use super::call::{Call, Handled};
 use super::path::Path;
 use super::{pages, proposal};
 use crate::error::Failure;
@@ -136,16 +136,15 @@ pub(super) async fn list(call: Call) -> Handled {
     if state.is_some_and(|state| !STATES.contains(&state)) {
         return Err(call.refused(&Refusal::bad_value(
             "state",
-            "open, approved, rejected, withdrawn or expired",
+            "open, proposed, approved, rejected, withdrawn or expired",
         )));
     }
     let (limit, before) = pages::numbered(&call, query.limit, query.after.as_deref())?;
-    let (bank, now) = (&call.directory().bank, call.now());
     let own = |p: &Proposal| human(&p.client) == human(&call.auth.caller.client);
-    let is_in = |p: &Proposal, state: &str| shaped(bank, p, Some(now)).state == state;
-    let keep = |p: &Proposal| (!query.mine || own(p)) && state.is_none_or(|state| is_in(p, state));
+    let is_mine = |p: &Proposal| !query.mine || own(p);
+    let is_in = |p: &v1::Proposal| state.is_none_or(|state| p.state == state);
     let which = store::Proposals::Requests;
-    proposal::page(&call, which, (limit, before), keep).await
+    proposal::page(&call, which, (limit, before), (is_mine, is_in)).await
 }
 
 /// `GET /api/v1/requests/{id}`
@@ -154,7 +153,7 @@ pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
     if found.asked.is_none() {
         return Err(proposal::hidden(&call, &id, "request"));
     }
-    ok(&shaped(&call.directory().bank, &found, Some(call.now())))
+    proposal::shown(&call, found).await
 }
 
 /// `POST /api/v1/requests/{id}/withdraw`

@@ -132,7 +132,9 @@ pub(super) fn hint(refusal: &Refusal) -> Option<&'static str> {
         Refusal::AmbiguousJob { .. } => "name the machine with -m, and the kind with --type",
         Refusal::HasRefunds { .. } => "`bank undo` them first",
         Refusal::AlreadyReversed { .. } => "`bank undo` of that one does it again",
-        Refusal::OverLimit { .. } => "`bank limit ls` shows the limits; they are kept by UTC days",
+        Refusal::OverLimit { .. } => {
+            "a person with a higher limit can do it, or the caller a part of it on another UTC day"
+        }
         Refusal::ApprovalNeeded { .. } => "--propose stores it for approval by another person",
         Refusal::OwnProposal { .. } => "`bank reject` takes it back",
         Refusal::ProposalOver {

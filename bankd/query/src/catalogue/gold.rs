@@ -358,7 +358,7 @@ macro_rules! entries {
             abs(CASE WHEN e.delta_amount <> 0 THEN e.delta_amount WHEN e.delta_active <> 0 THEN e.delta_active
                  WHEN e.delta_held <> 0 THEN e.delta_held WHEN e.delta_shadow <> 0 THEN e.delta_shadow
                  ELSE e.delta_shadow_held END) AS amount,
-            nullif(e.delta_active, 0) AS delta, e.account AS account,
+            nullif(e.delta_active, 0) AS delta, -e.delta_amount AS charged, e.account AS account,
             coalesce(nullif(e.project, ''), i.project, '') AS project,
             coalesce(nullif(e.user, ''), i.user, '') AS user,
             coalesce(nullif(e.machine, ''), i.machine, '') AS machine, e.allocation AS allocation, t.reason AS description, t.at_effective AS at,
@@ -384,6 +384,7 @@ const TRANSACTION: Object = Object {
         JobId Text = "e.job", "";
         Amount Amount opt = "e.amount", "";
         Delta Amount opt = "e.delta", "";
+        Charged Amount opt / hidden = "e.charged", "";
         Account Whole opt = "e.account", "";
         Project Text = "e.project", "";
         User Text = "e.user", "";
@@ -411,7 +412,7 @@ const TRANSACTION: Object = Object {
                  WHEN 'account' THEN (SELECT o.name FROM account o WHERE o.id = CAST(v.key AS INTEGER))
                  ELSE v.key END
                  FROM version v WHERE v.tx = t.id ORDER BY instr(t.op, v.kind) <> 1 LIMIT 1), i.object_id, ''),
-            '', coalesce(i.object_id, ''), NULL, NULL, NULL, coalesce(i.project, ''), coalesce(i.user, ''),
+            '', coalesce(i.object_id, ''), NULL, NULL, NULL, NULL, coalesce(i.project, ''), coalesce(i.user, ''),
             coalesce(i.machine, ''), NULL, t.reason, t.at_effective, 0
           FROM tx t LEFT JOIN instance i ON i.id = t.instance
           WHERE t.id NOT IN (SELECT tx FROM entry)) e"

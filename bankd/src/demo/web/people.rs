@@ -26,7 +26,7 @@ pub(super) const FIRST_SCREENS: [Person; 6] = [
     person(
         "account manager",
         "mona",
-        "awards, requests and corrections of all projects",
+        "awards and requests of all projects",
     ),
     person(
         "operator",

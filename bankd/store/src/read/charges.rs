@@ -83,10 +83,35 @@ pub fn of_job(connection: &Connection, latest: Option<i64>) -> Result<Vec<Charge
         let charge_reason = charge_reason(connection, charge.tx)?;
         charge.given = charge_reason.given;
         charge.idle = charge_reason.idle.filter(|_| charge.correction.is_none());
+        if charge_reason.is_settlement {
+            charge.correction = Some("settle");
+        }
         let is_of_total = charge_reason.is_of_total && charge.correction.is_none();
         charge.total = is_of_total.then_some(so_far);
     }
     Ok(found)
+}
+
+/// The last charge of a job that is no refund, and the sum of its refunds without those that were undone, minor units.
+///
+/// # Errors
+/// If the store fails.
+pub fn last_use(
+    connection: &Connection,
+    latest: Option<i64>,
+) -> Result<(Option<Charge>, i128), Error> {
+    let sql = "WITH RECURSIVE chain (id, prev, amount, billing) AS (
+            SELECT id, prev, amount, billing FROM usage WHERE id = ?1
+            UNION ALL
+            SELECT u.id, u.prev, u.amount, u.billing FROM chain c JOIN usage u ON u.id = c.prev
+            LIMIT 10000)
+        SELECT max(id) FILTER (WHERE billing <> 'refund'),
+            coalesce(-sum(amount) FILTER (WHERE billing = 'refund'), 0) FROM chain";
+    let mut statement = connection.prepare_cached(sql)?;
+    let found = statement.query_row([latest], |row| Ok((row.get(0)?, row.get::<_, i64>(1)?)));
+    let (last, refunded): (Option<i64>, i64) = found?;
+    let last = last.map(|id| one(connection, id)).transpose()?.flatten();
+    Ok((last, refunded.into()))
 }
 
 /// One charge by number, with the reason if its amount was given.
@@ -100,6 +125,9 @@ pub fn with_reason(connection: &Connection, id: i64) -> Result<Option<Charge>, E
     let charge_reason = charge_reason(connection, charge.tx)?;
     charge.given = charge_reason.given;
     charge.idle = charge_reason.idle;
+    if charge_reason.is_settlement {
+        charge.correction = Some("settle");
+    }
     if charge_reason.is_of_total {
         charge.total = Some(so_far(connection, &charge)?);
     }
@@ -167,6 +195,8 @@ struct ChargeReason {
     idle: Option<String>,
     /// It reported a total.
     is_of_total: bool,
+    /// It moved the price from `#unbilled` to a project.
+    is_settlement: bool,
 }
 
 /// The idle part that a charge of a reservation billed, or the cause of its correction, in words.
@@ -181,7 +211,7 @@ fn idle_part(op: &str, reason: &str) -> Option<String> {
 fn charge_reason(connection: &Connection, tx: i64) -> Result<ChargeReason, Error> {
     // Other reasons are notes with free text.
     let sql = "SELECT op, reason FROM tx
-               WHERE id = ?1 AND (op = 'charge' OR op = 'adjust' AND instance IS NOT NULL)";
+               WHERE id = ?1 AND (op = 'charge' OR op = 'settle' OR op = 'adjust' AND instance IS NOT NULL)";
     let mut statement = connection.prepare_cached(sql)?;
     let found = statement.query_row([tx], |row| Ok((row.get(0)?, row.get(1)?)));
     let found: Option<(String, String)> = found.optional()?;
@@ -192,6 +222,7 @@ fn charge_reason(connection: &Connection, tx: i64) -> Result<ChargeReason, Error
             given: terms::read_given(&reason).map(str::to_owned),
             is_of_total: terms::read_given(&reason).is_none() && is_total && idle.is_none(),
             idle,
+            is_settlement: op == "settle",
         }
     }))
 }

@@ -5,7 +5,7 @@ use super::charges::{self, Charge};
 use super::{Page, SCAN_MAX, journal, liens, scan};
 use bank_core::amount::Amount;
 use bank_core::decimal::Decimal;
-use bank_core::effects::{Billing, KnownUse};
+use bank_core::effects::KnownUse;
 use bank_core::ids::{AccountId, AllocationId};
 use bank_core::model::InstanceKey;
 use bank_core::model::{CLOSINGS, Closing, ObjectType};
@@ -87,8 +87,6 @@ pub struct Share {
 pub struct Detail {
     /// Its charges, oldest first, with their reversals.
     pub charges: Vec<Charge>,
-    /// Refunds to the payers, minor units.
-    pub refunded: i128,
     /// The payers, in the order of the first payment.
     pub shares: Vec<Share>,
     /// Its latest lien, as far as the journal beside its charges and its close names it.
@@ -141,14 +139,14 @@ pub fn list(
     below: Option<i64>,
     limit: usize,
     period: Option<Period>,
-    keep: impl Fn(&JobRow) -> bool,
+    keep: impl Fn(&JobRow) -> Result<bool, Error>,
 ) -> Result<Page<JobRow>, Error> {
     let sql = job_columns!("id < ?1 ORDER BY id DESC");
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query([below.unwrap_or(i64::MAX)])?;
     scan(&mut rows, limit, |row| {
         let job = read(row)?;
-        let is_in = keep(&job)
+        let is_in = keep(&job)?
             && match period {
                 Some(period) => job.last_usage.is_some() && period.holds(connection, job.id)?,
                 None => true,
@@ -232,17 +230,12 @@ pub fn detail(connection: &Connection, job: &JobRow) -> Result<Detail, Error> {
         charges: charges::of_job(connection, job.last_usage)?,
         ..Detail::default()
     };
-    let refunds = detail
-        .charges
-        .iter()
-        .filter(|c| c.billing == Billing::Refund);
-    detail.refunded = refunds.map(|c| -i128::from(c.amount.0)).sum();
     let last = numbers::last_entry(connection)?;
     let mut from_liens: Vec<(i64, i128)> = Vec::new();
     for charge in &mut detail.charges {
         let entries = journal::entries_of(connection, charge.tx, last)?;
         let own = || entries.iter().filter(|e| e.usage == Some(charge.id));
-        if own().any(|e| e.kind == "reverse") {
+        if charge.correction != Some("settle") && own().any(|e| e.kind == "reverse") {
             let charges = own().any(|e| e.kind.starts_with("charge"));
             charge.correction = Some(if charges { "settle" } else { "reverse" });
         }

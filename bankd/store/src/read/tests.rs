@@ -265,12 +265,12 @@ fn a_job_has_its_charges_payers_and_lien() {
         (Amount(400_000), LienState::Released)
     );
     assert_eq!(detail.taken_from_lien, 120_000);
-    let list = jobs::list(&reader, None, 1, None, |_| true).unwrap();
+    let list = jobs::list(&reader, None, 1, None, |_| Ok(true)).unwrap();
     assert_eq!(
         (list.rows[0].object_id.as_str(), list.next),
         ("2", Some(list.rows[0].id))
     );
-    let rest = jobs::list(&reader, list.next, 1, None, |_| true).unwrap();
+    let rest = jobs::list(&reader, list.next, 1, None, |_| Ok(true)).unwrap();
     assert_eq!((rest.rows[0].object_id.as_str(), rest.next), ("1", None));
     assert_eq!(jobs::newest(&reader, "3", |_| true).unwrap(), []);
 }

@@ -18,7 +18,7 @@ const REASON: Field<'static> = Field::needed(
     Kind::Words,
     "What it is for. Kept in the journal, at most 1000 bytes.",
 );
-const AMOUNT: &str = "Digits and at most one point, such as 250000 or 12.5.";
+const AMOUNT: &str = "Digits, with at most one point between them, such as 250000 or 12.5.";
 const START: &str = "Such as 2026-10-01. Empty: at once.";
 const END: &str = "Such as 2027-04-01. Empty: without end.";
 
@@ -27,7 +27,7 @@ const DEPOSIT: &[Field<'static>] = &[
         "name",
         "Account or project",
         Kind::Words,
-        "A project stands for its only account.",
+        "The name of a project is that of its only account.",
     ),
     Field::needed("amount", "Amount", Kind::Amount, AMOUNT),
     Field::optional("start", "Usable from", Kind::Time, START),

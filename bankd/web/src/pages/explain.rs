@@ -1,8 +1,10 @@
 //! Why a job was charged as it was, and what a transaction did: as `bank explain`.
 
 use axum::extract::Path;
+use bank_api::text::format_clock;
 use bank_api::v1::{
-    Considered, Explained, Explanation, JournalEntry, QuoteLine, RefusedReserve, ReservationTime,
+    Considered, Explained, Explanation, Job, JournalEntry, QuoteLine, RefusedReserve,
+    ReservationTime,
 };
 use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
@@ -35,15 +37,51 @@ async fn job(visit: Visit, Path(id): Path<String>) -> Shown {
         root(&["explanations", &id]).maybe("machine", visit.parameter("machine"))
     };
     let answer: Explanation = visit.get(route(Target::api)).await?;
+    // A refused hold has no job.
+    let own = Target::api(&["jobs", &id]).maybe("machine", visit.parameter("machine"));
+    let own: Option<Job> = visit.get(own).await.ok();
     let title = format!("Job {}", answer.job.as_deref().unwrap_or(&id));
     let content = html! {
-        @if let Some(machine) = &answer.machine { p .lead { "on " (machine) } }
+        @match &own {
+            Some(own) => (facts(&visit, own)),
+            None => { @if let Some(machine) = &answer.machine { p .lead { "on " (machine) } } }
+        }
         @if let Some(refused) = &answer.refused { (refusal(&visit, refused)) }
         @if let Some(time) = &answer.reservation { (reserved(&visit, time)) }
         (explanation(&visit, &answer).await?)
         p .below { a href=(route(Target::data)) { "JSON" } }
     };
     Ok(visit.page(&title, &[], &content))
+}
+
+/// The job and its sums.
+fn facts(visit: &Visit, job: &Job) -> Markup {
+    let state = job.outcome.as_deref().filter(|word| *word != "none");
+    let state = state.map(|word| word.replace('_', " "));
+    let state = state.map_or_else(
+        || job.state.clone(),
+        |word| format!("{}, {word}", job.state),
+    );
+    let refunded = job
+        .refunded
+        .as_deref()
+        .filter(|_| job.net.as_ref() != Some(&job.charged));
+    html! {
+        dl .facts {
+            dt { "Project" } dd { (or_none(job.project.as_deref())) }
+            dt { "User" } dd { (or_none(job.user.as_deref())) }
+            dt { "Machine" } dd { (name(&job.machine)) }
+            @if let Some(processors) = job.processors { dt { "Processors" } dd { (grouped(&processors.to_string())) } }
+            dt { "State" } dd { (state) }
+            dt { "Time" } dd { (format_clock(job.charged_s)) }
+            @if let Some(closed) = &job.closed { dt { "Closed" } dd { (visit.zone().time(closed)) } }
+            dt { "Charged (" (job.unit) ")" } dd { strong { (amount(&job.charged)) } }
+            @if let Some(refunded) = refunded {
+                dt { "Refunded (" (job.unit) ")" } dd { (amount(refunded)) }
+                dt { "Net (" (job.unit) ")" } dd { strong { (amount(job.net.as_deref().unwrap_or("–"))) } }
+            }
+        }
+    }
 }
 
 async fn transaction(visit: Visit, Path(id): Path<String>) -> Shown {
@@ -135,7 +173,7 @@ fn section(visit: &Visit, projects: &Projects, one: &Explained, unit: &str) -> M
             p .small { (visit.zone().time(&one.at_effective)) " · by " (one.actor)
                 @if let Some(reason) = &one.reason { " · " (deed::reason(visit.zone(), reason)) } }
             @if let Some(reason) = one.reason.as_deref().filter(|reason| deed::reason(visit.zone(), reason) != *reason) {
-                details .more { summary { "As the journal has it" } p { code { (one.op) } " " code { (reason) } } }
+                details .more { summary { "Entry of the journal" } p { code { (one.op) } " " code { (reason) } } }
             }
             @if !one.effects.is_empty() { ul { @for effect in &one.effects { li { (sentence(visit.zone(), effect)) } } } }
             @if !one.price.is_empty() { (price(&one.price, data("price"))) }

@@ -28,11 +28,25 @@ const NAMES: [(&str, &str); 3] = [
 ];
 
 /// The filters that are one of some words. The first is the usual one.
-const CHOICES: [Choice; 2] = [
+const CHOICES: [Choice; 3] = [
     (
         "state",
         "State",
         &[("", "any"), ("open", "open"), ("closed", "closed")],
+    ),
+    (
+        "outcome",
+        "Outcome",
+        &[
+            ("", "any"),
+            ("charged", "charged"),
+            ("partly_refunded", "partly refunded"),
+            ("refunded", "refunded"),
+            ("unbilled", "on #unbilled"),
+            ("notional", "shadow charge"),
+            ("reversed", "undone"),
+            ("none", "none"),
+        ],
     ),
     (
         "period",
@@ -139,6 +153,14 @@ fn is_unbilled(job: &Job) -> bool {
     job.outcome.as_deref() == Some("unbilled")
 }
 
+fn has_refunds(job: &Job) -> bool {
+    job.refunded.is_some() && job.net.as_ref() != Some(&job.charged)
+}
+
+fn or_amount(text: Option<&str>) -> Markup {
+    text.map_or_else(|| or_none(None), amount)
+}
+
 fn table(
     visit: &Visit,
     caption: &str,
@@ -149,7 +171,7 @@ fn table(
     let unit = items.first().map_or("", |job| job.unit.as_str());
     let outcome = |job: &Job| {
         let outcome = job.outcome.as_deref().filter(|outcome| *outcome != "none");
-        html! { (outcome.unwrap_or(&job.state)) }
+        html! { (outcome.unwrap_or(&job.state).replace('_', " ")) }
     };
     let charged = |job: &Job| {
         let target = visit.link(&["jobs", &job.job]);
@@ -159,16 +181,26 @@ fn table(
         }
     };
     let day = |time: &str| visit.zone().day(time);
-    Table::of(caption, items)
+    let table = Table::of(caption, items)
         .words("Job", |one| job(visit, &one.job, Some(&one.machine)))
         .words("Machine", |one| name(&one.machine))
         .words("Project", |one| or_none(one.project.as_deref()))
         .words("User", |one| or_none(one.user.as_deref()))
         .words("State", outcome)
-        .words("Closed", |one| or_none(one.closed.as_deref().map(day).as_deref()))
-        .figures("Processors", |one| or_none(one.processors.map(|count| count.to_string()).as_deref()))
+        .words("Closed", |one| {
+            or_none(one.closed.as_deref().map(day).as_deref())
+        })
+        .figures("Processors", |one| {
+            or_none(one.processors.map(|count| count.to_string()).as_deref())
+        })
         .figures("Time", |one| html! { (format_clock(one.charged_s)) })
-        .amounts("Charged", unit, charged)
+        .amounts("Charged", unit, charged);
+    let table = if items.iter().any(has_refunds) {
+        table.amounts("Net", unit, |one| or_amount(one.net.as_deref()))
+    } else {
+        table
+    };
+    table
         .empty(html! {
             @if is_filtered(visit) { p { "No job matches." } } @else { p { "There is no job yet." } }
             p .small { "A job appears when the scheduler asks for a quote or a hold, or when its usage is charged. Use that is
@@ -185,7 +217,11 @@ async fn recorded(
     own: Target,
     [from, to]: [Option<&str>; 2],
 ) -> Result<Markup, Failed> {
-    if visit.parameter("state") == Some("open") {
+    if visit.parameter("state") == Some("open")
+        || visit
+            .parameter("outcome")
+            .is_some_and(|word| !word.is_empty())
+    {
         return Ok(html! {});
     }
     let route = |root: fn(&[&str]) -> Target| {
@@ -201,10 +237,7 @@ async fn recorded(
         return Ok(html! {});
     }
     let unit = list.items.first().map_or("", |one| one.unit.as_str());
-    let charge = |one: &RecordedUse| match &one.shadow_charged {
-        Some(charged) => amount(charged),
-        None => or_none(None),
-    };
+    let charge = |one: &RecordedUse| or_amount(one.shadow_charged.as_deref());
     let table = Table::of("Recorded uses", &list.items)
         .words("Job", |one| name(&one.id))
         .words("Machine", |one| name(&one.machine))

@@ -27,7 +27,7 @@ const FIELDS: [Field<'static>; 2] = [
         "user",
         "User",
         Kind::Words,
-        "The login name. The bank must know the user.",
+        "The login name of a user of the bank.",
     ),
     Field::optional("role", "Role", ROLE, "Operators give roles."),
 ];

@@ -11,8 +11,8 @@ use crate::parts::form::{Field, Kind};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
-const ACCOUNT: &str = "A project stands for its only account.";
-const AMOUNT: &str = "Digits and at most one point, such as 250000 or 12.5.";
+const ACCOUNT: &str = "The name of a project is that of its only account.";
+const AMOUNT: &str = "Digits, with at most one point between them, such as 250000 or 12.5.";
 const ALLOCATION: &str = "The number of one allocation. Empty: the account decides.";
 const KEPT: &str = "Kept in the journal.";
 
@@ -32,6 +32,12 @@ const DEPOSIT: &[Field<'static>] = &[
         "Usable until (exclusive)",
         Kind::End,
         "Such as 2027-04-01. Empty: without end.",
+    ),
+    Field::optional(
+        "allocation",
+        "Allocation",
+        Kind::Whole,
+        "The number of one allocation, such as one with a debt, instead of a period. Empty: the period decides.",
     ),
     NOTE,
 ];

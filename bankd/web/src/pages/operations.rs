@@ -103,7 +103,7 @@ fn findings(status: &Status, sources: &[Source]) -> Vec<String> {
         .filter(|unbilled| unbilled.count > 0)
     {
         let text = format!(
-            "Without a project: {}, {} {} that are not billed.",
+            "On #unbilled, without a project: {}, {} {}.",
             number(unbilled.count, "job"),
             grouped(&unbilled.amount),
             status.unit

@@ -117,7 +117,7 @@ async fn price(visit: &Visit) -> Result<(Quote, Option<Failed>), Failed> {
 
 fn result(visit: &Visit, quote: &Quote) -> Markup {
     let unit = &quote.unit;
-    let table = Table::of("How the price comes about", &quote.lines)
+    let table = Table::of("Calculation of the price", &quote.lines)
         .words("Factor", |line| html! { span .prose { (line.text) } })
         .figures("Amount", |line| html! { (grouped(&line.amount)) })
         .words("Unit", |line| html! { (line.unit) })

@@ -40,7 +40,7 @@ async fn show(visit: Visit) -> Shown {
         return Ok(visit.page("Statements", &[], &content));
     }
     let content = html! {
-        p { "What came and went on the accounts of a project. " strong { "State at" } " shows the statement as it was at that
+        p { "Deposits, charges and other changes of the accounts of a project. " strong { "State at" } " shows the statement as it was at that
             moment; " strong { "From" } " and " strong { "To" } " are its period." }
         form .period method="get" action="/statements" {
             label { span { "Project" } input name="project" required autocomplete="off" spellcheck="false"; }

@@ -89,7 +89,7 @@ async fn expiring(visit: &Visit) -> Result<Markup, Failed> {
             "Until (exclusive)",
             |row| html! { (visit.zone().day(&row.until)) },
         )
-        .figures("Days left", left)
+        .figures("Days to end", left)
         .amounts("Left", unit, |row| amount(&row.amount))
         .amounts("Expires unused", unit, |row| amount(&row.unused))
         .empty(html! { p { "No allocation ends within 30 days." } })

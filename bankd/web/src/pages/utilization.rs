@@ -48,8 +48,17 @@ async fn picture_alone(visit: Visit) -> Shown {
 /// What the address asks for, and of which measure.
 fn question(visit: &Visit) -> Result<(Asked, &'static str), Failed> {
     let asked = Asked::of(visit, &[("machine", "machine")])?;
+    asked::word(visit, "every", &EVERY)?;
     Ok((asked, asked::word(visit, "basis", BASIS)?))
 }
+
+/// Capacity is known for days, not for hours.
+const EVERY: [(&str, &str); 4] = [
+    ("", "automatic"),
+    ("day", "days"),
+    ("week", "weeks"),
+    ("month", "months"),
+];
 
 fn route(
     visit: &Visit,
@@ -70,6 +79,7 @@ fn route(
 
 /// Capacity is known by day.
 fn every(asked: &Asked) -> &'static str {
+    // The usual buckets of a short period.
     if asked.every == "hour" {
         "day"
     } else {
@@ -85,11 +95,15 @@ async fn show(visit: Visit) -> Shown {
     let data = |buckets| route(Target::data, buckets).with("part", "periods.utilisation.buckets");
     let choice = Choice {
         name: "basis",
-        label: "Of",
+        label: "Measure",
         words: BASIS,
         chosen: basis,
     };
     let [_, length] = asked.choices(&visit);
+    let length = Choice {
+        words: &EVERY,
+        ..length
+    };
     let content = html! {
         (asked::filters(&visit, &asked, "utilization").await?)
         (period::with_choices(&visit, &[choice, length]))

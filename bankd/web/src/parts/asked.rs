@@ -29,7 +29,7 @@ const FILTERS: [(&str, &str); 4] = [
 ];
 /// Lengths of buckets. Without one it depends on the length of the period.
 const EVERY: [(&str, &str); 5] = [
-    ("", "as it fits"),
+    ("", "automatic"),
     ("hour", "hours"),
     ("day", "days"),
     ("week", "weeks"),
@@ -147,7 +147,7 @@ impl Asked {
             },
             Choice {
                 name: "every",
-                label: "In",
+                label: "Buckets",
                 words: &EVERY,
                 chosen: visit.parameter("every").unwrap_or_default(),
             },

@@ -63,7 +63,7 @@ fn sources() -> Vec<Route> {
             .refuses(&[VALUES, &["bad_duration"]]),
         Route::delete("/api/v1/sources/{name}", source::remove)
             .right(Right::ChangeSources)
-            .description("Take a collector off the list until it is heard again")
+            .description("Remove a collector from the list until it reports again")
             .gives::<Removed>(200, "It is off the list."),
     ]
 }
