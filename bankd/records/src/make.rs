@@ -187,6 +187,8 @@ impl Change<'_> {
         let outcome = match usage.billing {
             Billing::Shadow => Outcome::Shadow,
             Billing::Unbilled => Outcome::Unbilled,
+            // A part has the account of its owner, which may be the suspense account.
+            Billing::Billed if !self.counted.is_part => Outcome::Billed,
             Billing::Billed | Billing::Refund if base.outcome == Outcome::Shadow => Outcome::Billed,
             Billing::Billed | Billing::Refund => base.outcome,
         };
@@ -294,16 +296,19 @@ fn began(instance: &Instance) -> Option<i64> {
 }
 
 /// The outcome from the sums of an instance, and its mode if they are zero. A charge has the account that
-/// paid with the instance. If none did, the suspense account carries it.
+/// paid with the instance. If none did, the suspense account carries it; of a use without a price, only if it has no
+/// project.
 fn outcome(directory: &Directory, instance: &Instance) -> Outcome {
     let suspense = bank_core::book::suspense_account().id;
     let nobody_paid = instance.account.is_none() && instance.record.is_some();
     let in_shadow = || mode(directory, instance).is_shadow();
+    let is_free =
+        || instance.billed.is_zero() && select::is_payer(directory, &instance.facts.project);
     match (instance.billed.0, instance.shadow_billed.0) {
         (0, shadow) if shadow != 0 => Outcome::Shadow,
         _ if instance.account == Some(suspense) => Outcome::Unbilled,
         (0, _) if in_shadow() => Outcome::Shadow,
-        _ if nobody_paid => Outcome::Unbilled,
+        _ if nobody_paid && !is_free() => Outcome::Unbilled,
         _ => Outcome::Billed,
     }
 }

@@ -1,0 +1,106 @@
+//! Uses that change between two exports or after them: whoever follows an export has what `bank usage` counts.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use serde_json::Value;
+
+use super::sums::{agree, agree_exactly, last, thousandths};
+use super::{bank, export, page, path, uses};
+use crate::harness::{Bank, Setup, T0};
+
+/// A bank whose projects have money, with a machine of a mode.
+fn funded(mode: &str) -> Bank {
+    let bank = bank();
+    with_machine(&bank, mode);
+    bank
+}
+
+fn with_machine(bank: &Bank, mode: &str) {
+    bank.bank_ok(&["deposit", "physics", "100000"]);
+    bank.bank_ok(&["machine", "add", "green", "--mode", mode]);
+    bank.set_clock(T0 + 86_400);
+}
+
+/// A use of a minute, as its source reports it.
+fn reported(bank: &Bank, job: &str, project: &str, processors: u32) {
+    reported_as(bank, job, project, processors, "completed");
+}
+
+fn reported_as(bank: &Bank, job: &str, project: &str, processors: u32, state: &str) {
+    let row = format!(
+        r#"{{"source":"s","id":"{job}","machine":"green","project":"{project}","user":"amy","start":"2025-12-01T01:00:00Z","end":"2025-12-01T01:01:00Z","processors":{processors},"state":"{state}"}}"#
+    );
+    let (file, name) = path(bank, "in.jsonl");
+    fs::write(file, row + "\n").unwrap();
+    bank.bank_ok(&["import", "jsonl", &name]);
+}
+
+/// The same on a machine of which usage is only recorded.
+fn watched(bank: &Bank, job: &str, project: &str, processors: u32) {
+    bank.set_clock(T0 + 86_400);
+    let text = format!(
+        "JobID|Cluster|User|Account|State|ExitCode|Submit|Start|End|NNodes|NCPUS\n\
+         {job}|blue|amy|{project}|COMPLETED|0:0|2025-12-01T00:00:00|2025-12-01T01:00:00|\
+         2025-12-01T01:01:00|1|{processors}\n"
+    );
+    let (file, name) = path(bank, "in.sacct");
+    fs::write(file, text).unwrap();
+    bank.bank_ok(&["import", "sacct", &name, "--source", "slurm-blue"]);
+}
+
+/// The core-seconds that a reader of a file has, who drops each record that another one replaces.
+fn kept(text: &str) -> i128 {
+    let mut by_name: BTreeMap<String, i128> = BTreeMap::new();
+    for line in uses(text) {
+        if let Some(replaced) = line["replaces"].as_str() {
+            by_name.remove(replaced);
+        }
+        let name = line["record_id"].as_str().unwrap().to_owned();
+        by_name.insert(name, thousandths(&line["processor_s"]) / 1_000);
+    }
+    by_name.values().sum()
+}
+
+/// The core-seconds of a project by `bank usage`.
+fn used(bank: &Bank, project: &str) -> i128 {
+    let words = ["usage", "--from", "-infinity", "--to", "infinity"];
+    let text = bank.bank_ok(&[&words[..], &["--by", "project", "--json"]].concat());
+    let table: Value = serde_json::from_str(&text).unwrap();
+    let rows = table["rows"].as_array().unwrap().iter();
+    let own = rows.filter(|row| row["keys"]["project"] == project);
+    own.map(|row| thousandths(&row["core_seconds"]) / 1_000)
+        .sum()
+}
+
+/// A use without a price gets its project from a person: its hours move in exports too.
+#[test]
+fn a_free_use_moves_with_its_hours() {
+    let mut bank = funded("strict");
+    bank.bank_ok(&[
+        "machine",
+        "set",
+        "green",
+        "--charge-policy",
+        "DEBITSUCCESSFULWC",
+    ]);
+    reported_as(&bank, "a", "ghost", 4, "failed");
+    agree(&bank);
+    let outcome = |bank: &Bank| uses(&export(bank, &["jsonl"])).pop().unwrap()["outcome"].clone();
+    assert_eq!(outcome(&bank), "Unbilled");
+    bank.bank_ok(&["unmapped", "assign", "account=ghost", "physics", "--yes"]);
+    assert_eq!(agree_exactly(&bank), (240_000, 0));
+    assert_eq!((used(&bank, "physics"), used(&bank, "ghost")), (240, 0));
+    assert_eq!(outcome(&bank), "Billed");
+    // Nobody waits for a use of a known project, with a price or without one.
+    reported_as(&bank, "b", "chemistry", 4, "failed");
+    assert_eq!(outcome(&bank), "Billed");
+    reported(&bank, "c", "chemistry", 4);
+    reported(&bank, "c", "physics", 4);
+    let all = uses(&export(&bank, &["jsonl"]));
+    let moved = all.iter().filter(|one| one["local_job_id"] == "c");
+    let outcomes: Vec<&Value> = moved.map(|one| &one["outcome"]).collect();
+    assert_eq!(outcomes, ["Billed", "Billed", "Billed"], "{all:#?}");
+    bank.verify();
+}
+
