@@ -70,8 +70,7 @@ pub struct Record {
     pub memory_per_node: Option<i64>,
     /// Submission.
     pub submit_time: Option<i64>,
-    /// Start: of the object, for a late charge that of its window, for money
-    /// that goes back the effective time.
+    /// Start of the object; for a late charge that of its window.
     pub start_time: Option<i64>,
     /// End, likewise.
     pub end_time: Option<i64>,

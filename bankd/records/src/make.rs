@@ -150,7 +150,6 @@ impl Change<'_> {
             (true, false) => self.instance.charged,
             (true, true) => Seconds(self.instance.charged.0.saturating_neg()),
         };
-        let at = self.usage.at;
         let base = self.base(directory, charged);
         let wall = self.counted.wall;
         // So that time × processors is what it adds, where both have the same sign.
@@ -158,14 +157,15 @@ impl Change<'_> {
         let processors = core
             .checked_div(wall.into())
             .filter(|processors| *processors > 0);
+        let (start, end) = self.times(&base, why, charged);
         Record {
             occasion: Occasion::Adjustment {
                 of: self.instance.record.unwrap_or(self.usage.id).0,
                 why,
             },
             record_id: self.usage.id.0,
-            start_time: Some(at.minus(Seconds(charged.0.max(0))).0),
-            end_time: Some(at.0),
+            start_time: Some(start),
+            end_time: Some(end),
             wall: Some(wall),
             usage: match processors {
                 Some(processors) => base.usage.with_processors(processors),
@@ -173,6 +173,16 @@ impl Change<'_> {
             },
             ..base
         }
+    }
+
+    /// The times of a change: further time has its own, and any other change those of the whole use, whenever it was
+    /// made.
+    fn times(&self, base: &Record, why: Why, charged: Seconds) -> (i64, i64) {
+        let at = self.usage.at;
+        let own = (at.minus(Seconds(charged.0.max(0))).0, at.0);
+        let is_further = matches!(why, Why::LateCharge | Why::Part);
+        let whole = base.end().map(|end| (base.start().unwrap_or(end), end));
+        whole.filter(|_| !is_further).unwrap_or(own)
     }
 
     fn base(&self, directory: &Directory, charged: Seconds) -> Record {

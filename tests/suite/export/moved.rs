@@ -104,3 +104,30 @@ fn a_free_use_moves_with_its_hours() {
     bank.verify();
 }
 
+/// A correction belongs to the time of the use, not to the time at which it was made.
+#[test]
+fn corrections_are_of_the_period_of_the_use() {
+    let bank = funded("strict");
+    for job in ["a", "b", "c"] {
+        reported(&bank, job, "chemistry", 4);
+    }
+    bank.bank_ok(&["refund", "a"]);
+    bank.bank_ok(&["undo", &last(&bank, "refund")]);
+    bank.bank_ok(&["refund", "b", "100"]);
+    reported(&bank, "c", "physics", 4);
+    bank.bank_ok(&["undo", &last(&bank, "adjust")]);
+    agree_exactly(&bank);
+    let whole = export(&bank, &["jsonl"]);
+    let period = [
+        "--from",
+        "2025-12-01T00:00:00Z",
+        "--to",
+        "2025-12-02T00:00:00Z",
+    ];
+    assert_eq!(export(&bank, &[&["jsonl"][..], &period].concat()), whole);
+    for one in uses(&whole) {
+        assert_eq!(one["start_time"], "2025-12-01T01:00:00Z", "{one}");
+        assert_eq!(one["end_time"], "2025-12-01T01:01:00Z", "{one}");
+    }
+}
+
