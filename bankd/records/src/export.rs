@@ -271,9 +271,12 @@ fn amended(change: Record, to: &Amendment, directory: &Directory) -> Record {
     else {
         return change;
     };
+    let present = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     Record {
         occasion: Occasion::Close { charges: 1 },
         record_id: of,
+        project: present(&to.project),
+        user: present(&to.user),
         start_time: used.start_time,
         end_time: used.end_time,
         wall: used.wall,

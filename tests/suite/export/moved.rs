@@ -131,3 +131,20 @@ fn corrections_are_of_the_period_of_the_use() {
     }
 }
 
+/// Formats of finished jobs name the project of an amended use after the undo of its amendment.
+#[test]
+fn finished_jobs_are_of_the_project_after_an_undo() {
+    let bank = funded("strict");
+    reported(&bank, "1", "chemistry", 4);
+    reported(&bank, "1", "physics", 4);
+    let account = || {
+        let text = export(&bank, &["xdmod"]);
+        text.split('|').nth(5).unwrap().to_owned()
+    };
+    assert_eq!(account(), "physics");
+    bank.bank_ok(&["undo", &last(&bank, "adjust")]);
+    assert_eq!(account(), "chemistry");
+    let auditor = export(&bank, &["jsonl", "--profile", "auditor"]);
+    assert!(auditor.contains(r#""account":["chemistry"]"#), "{auditor}");
+}
+

@@ -124,6 +124,10 @@ pub struct Amendment {
     pub billed: i64,
     /// The same in the shadow totals.
     pub shadow: i64,
+    /// Whose use it is: after the undo of an amendment, that of before.
+    pub project: String,
+    /// The user.
+    pub user: String,
 }
 
 /// A page of them.
@@ -257,17 +261,20 @@ fn current_item(connection: &Connection, kept: KeptRecord) -> Result<Item, Error
     if usage != latest {
         return Ok(Item::Amended(kept));
     }
-    let sql = "SELECT billed, shadow_billed FROM instance WHERE id = ?1";
-    let mut statement = connection.prepare_cached(sql)?;
-    let (billed, shadow) = statement.query_row([instance], |r| Ok((r.get(0)?, r.get(1)?)))?;
     let Some(used) = read(row)? else {
         return Ok(Item::Kept(kept));
     };
-    let amendment = Amendment {
-        used,
-        billed,
-        shadow,
-    };
+    let sql = "SELECT billed, shadow_billed, project, user FROM instance WHERE id = ?1";
+    let mut statement = connection.prepare_cached(sql)?;
+    let amendment = statement.query_row([instance], |r| {
+        Ok(Amendment {
+            used,
+            billed: r.get(0)?,
+            shadow: r.get(1)?,
+            project: r.get(2)?,
+            user: r.get(3)?,
+        })
+    })?;
     Ok(Item::Amending(kept, Box::new(amendment)))
 }
 
