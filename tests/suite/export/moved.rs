@@ -148,3 +148,32 @@ fn finished_jobs_are_of_the_project_after_an_undo() {
     assert!(auditor.contains(r#""account":["chemistry"]"#), "{auditor}");
 }
 
+/// Whoever pays for a use that another project had has its hours in FOCUS.
+#[test]
+fn focus_has_the_hours_of_moved_uses() {
+    let bank = Setup::new()
+        .env("BANKD_EXPORT_BILLING_CURRENCY", "EUR")
+        .env("BANKD_EXPORT_CREDIT_PRICE", "0.01")
+        .start();
+    with_machine(&bank, "strict");
+    reported(&bank, "a", "chemistry", 60);
+    reported(&bank, "a", "physics", 60);
+    reported(&bank, "b", "ghost", 60);
+    bank.bank_ok(&["settle", "b", "-A", "physics"]);
+    reported(&bank, "c", "ghost", 60);
+    bank.bank_ok(&["unmapped", "assign", "account=ghost", "physics", "--yes"]);
+    let text = export(&bank, &["focus"]);
+    let mut lines = text.lines();
+    let head: Vec<&str> = lines.next().unwrap().split(',').collect();
+    // Cells with commas are behind these columns.
+    let cell = |line: &str, name: &str| {
+        let place = head.iter().position(|one| *one == name).unwrap();
+        line.split(',').nth(place).unwrap().to_owned()
+    };
+    let charged: Vec<String> = lines
+        .filter(|line| line.contains("harge,") && line.contains("physics"))
+        .map(|line| cell(line, "ConsumedQuantity"))
+        .collect();
+    assert_eq!(charged, ["1", "1", "1"], "{text}");
+}
+
