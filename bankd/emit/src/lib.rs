@@ -138,6 +138,10 @@ pub struct Record {
 pub struct Collected {
     /// The number of its changes since it arrived, from 0.
     pub revision: i64,
+    /// The version that this one takes the place of.
+    pub replaced: Option<i64>,
+    /// Whether the export has the use no longer: the record has no time and no amount.
+    pub is_withdrawn: bool,
 }
 
 impl Record {
@@ -159,10 +163,18 @@ impl Record {
         }
     }
 
+    /// The name for formats that cannot name the replaced record: a finished use keeps its first one.
+    pub fn first_name(&self, bank: &str) -> String {
+        match &self.collected {
+            None => self.name(bank),
+            Some(_) => use_name(bank, self.record_id, 0),
+        }
+    }
+
     /// The name of the record that this one takes the place of: an amended use comes again as a whole.
     pub fn replaces(&self, bank: &str) -> Option<String> {
-        let revision = self.collected.as_ref()?.revision;
-        (revision > 0).then(|| use_name(bank, self.record_id, revision.saturating_sub(1)))
+        let replaced = self.collected.as_ref()?.replaced?;
+        Some(use_name(bank, self.record_id, replaced))
     }
 
     /// Processor time of all processors in microseconds: as stated, else the sum of its parts.

@@ -135,16 +135,17 @@ fn write_rows(
                 }
                 ready(&mut amended, connection, &|| AMENDED.to_owned())?
             };
-            let ended_before = if is_new {
+            let amends = if is_new {
                 None
             } else {
-                prolonged(connection, row, source)?
+                Some(amended_by(connection, row, source)?)
             };
             writing.bind(0, &cells(at, row, source, tx), row)?;
             let number = writing.run(connection)?.next();
             numbers.push(number.filter(|_| is_new));
-            if !is_new {
-                seal_amended(connection, row, source, ended_before)?;
+            if let Some((id, before)) = amends {
+                seal::renew(connection, "usage_identity", &[&id])?;
+                export::changed(connection, id, before)?;
             }
         }
         if let Some(rollups) = &mut rollups {
@@ -234,13 +235,12 @@ fn prolonged(connection: &Connection, row: &UseRow, source: i64) -> Result<Optio
     Ok(found.optional()?)
 }
 
-/// Seals a replaced row; some of its columns may be unchanged.
-fn seal_amended(
+/// The row that a record replaces: its number, and what exports have of it.
+fn amended_by(
     connection: &Connection,
     row: &UseRow,
     source: i64,
-    ended_before: Option<i64>,
-) -> Result<(), Error> {
+) -> Result<(i64, export::Before), Error> {
     let sql =
         "SELECT id FROM usage_identity WHERE source = ?1 AND object_id = ?2 AND start_at = ?3";
     let report = &row.report;
@@ -248,8 +248,11 @@ fn seal_amended(
     let id: i64 = connection
         .prepare_cached(sql)?
         .query_row(key, |r| r.get(0))?;
-    seal::renew(connection, "usage_identity", &[&id])?;
-    export::changed(connection, id, ended_before)
+    let before = export::Before {
+        ended: prolonged(connection, row, source)?,
+        ..export::Before::of(connection, id)?
+    };
+    Ok((id, before))
 }
 
 /// A statement with its bound values.

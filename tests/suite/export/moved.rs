@@ -73,6 +73,100 @@ fn used(bank: &Bank, project: &str) -> i128 {
         .sum()
 }
 
+/// A use is amended several times between two exports, and the pages of an export end anywhere.
+#[test]
+fn the_replaced_record_is_the_one_that_the_reader_has() {
+    for limit in ["1", "2", "500"] {
+        let bank = bank();
+        let mut text = "{\"schema\":\"bank-usage/1\"}\n".to_owned();
+        let mut since = String::new();
+        let mut follow = |amends_while_reading: bool| {
+            let mut pages = 0;
+            loop {
+                let found = page(&bank, &format!("/api/v1/export/jsonl?limit={limit}{since}"));
+                text.push_str(found["text"].as_str().unwrap());
+                since = format!("&since={}", found["next"].as_str().unwrap());
+                if found["more"] == false {
+                    return text.clone();
+                }
+                pages += 1;
+                if amends_while_reading && pages == 2 {
+                    watched(&bank, "1", "chemistry", 7);
+                    watched(&bank, "1", "chemistry", 8);
+                }
+            }
+        };
+        for job in ["1", "2", "3"] {
+            watched(&bank, job, "chemistry", 1);
+        }
+        follow(false);
+        for processors in [4, 2] {
+            for job in ["1", "2"] {
+                watched(&bank, job, "chemistry", processors);
+            }
+        }
+        assert_eq!(kept(&follow(true)), used(&bank, "chemistry"), "{limit}");
+        watched(&bank, "2", "chemistry", 3);
+        watched(&bank, "1", "chemistry", 5);
+        let text = follow(false);
+        assert_eq!(kept(&text), used(&bank, "chemistry"), "{limit}: {text}");
+        assert_eq!(kept(&text), 60 * (5 + 3 + 1));
+    }
+}
+
+/// A use leaves the project of an export, comes back, and leaves again.
+#[test]
+fn an_export_of_a_project_takes_back_what_left_it() {
+    let mut bank = bank();
+    bank.bank_ok(&["deposit", "physics", "100000"]);
+    let (file, name) = path(&bank, "out.jsonl");
+    let (_, state) = path(&bank, "state");
+    let follow = || {
+        let words = ["jsonl", "-A", "chemistry", "--state", &state, "-o", &name];
+        export(&bank, &words);
+        fs::read_to_string(&file).unwrap()
+    };
+    watched(&bank, "1", "chemistry", 4);
+    watched(&bank, "2", "chemistry", 1);
+    watched(&bank, "3", "physics", 1);
+    assert_eq!(kept(&follow()), 300);
+    for (project, seconds) in [
+        ("physics", 60),
+        ("chemistry", 300),
+        ("ghost", 60),
+        ("physics", 60),
+    ] {
+        watched(&bank, "1", project, 4);
+        let text = follow();
+        assert_eq!(kept(&text), seconds, "{project}: {text}");
+        assert_eq!(used(&bank, "chemistry"), seconds);
+        assert!(!text.contains("physics"), "{text}");
+        // Another use of another project is of no concern.
+        watched(&bank, "3", project, 2);
+        watched(&bank, "3", "physics", 1);
+    }
+    let text = follow();
+    let last = uses(&text).pop().unwrap();
+    assert_eq!(kept(&text), 60);
+    assert_eq!(
+        (&last["project"], &last["wall_s"]),
+        (&"chemistry".into(), &"0".into())
+    );
+    // A project that a person named.
+    let (file, name) = path(&bank, "ghost.jsonl");
+    let (_, state) = path(&bank, "ghost.state");
+    watched(&bank, "4", "ghost", 2);
+    let follow = || {
+        let words = ["jsonl", "-A", "ghost", "--state", &state, "-o", &name];
+        export(&bank, &words);
+        fs::read_to_string(&file).unwrap()
+    };
+    assert_eq!(kept(&follow()), 120);
+    bank.bank_ok(&["unmapped", "assign", "account=ghost", "physics", "--yes"]);
+    assert_eq!(kept(&follow()), 0);
+    bank.verify();
+}
+
 /// A use without a price gets its project from a person: its hours move in exports too.
 #[test]
 fn a_free_use_moves_with_its_hours() {
