@@ -167,6 +167,28 @@ fn an_export_of_a_project_takes_back_what_left_it() {
     bank.verify();
 }
 
+/// Formats that cannot name what they replace have an amended use under its first name.
+#[test]
+fn formats_without_replaced_names_keep_the_name() {
+    let bank = bank();
+    for format in [&["jsonl", "--profile", "auditor"][..], &["ur2"]] {
+        watched(&bank, "1", "chemistry", 4);
+        let names = |text: &str| {
+            let parts = text.split(|c: char| !(c.is_alphanumeric() || c == ':' || c == '.'));
+            let names: Vec<String> = parts
+                .filter(|part| part.starts_with("bank") && part.matches(':').count() == 2)
+                .map(ToOwned::to_owned)
+                .collect();
+            names
+        };
+        let before = names(&export(&bank, format));
+        watched(&bank, "1", "chemistry", 3);
+        let after = names(&export(&bank, format));
+        assert_eq!(after.len(), 1, "{after:?}");
+        assert_eq!(before, after);
+    }
+}
+
 /// A use without a price gets its project from a person: its hours move in exports too.
 #[test]
 fn a_free_use_moves_with_its_hours() {
