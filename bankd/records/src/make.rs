@@ -349,10 +349,10 @@ fn micros(duration: Seconds) -> i64 {
     duration.0.saturating_mul(MICROS)
 }
 
-/// Bytes in a number of megabytes, rounded down.
+/// Bytes in a number of megabytes: its nine places were cut, so the nearest whole number is the stated one.
 fn bytes(megabytes: Decimal) -> Option<i64> {
     let scaled = megabytes.billionths().checked_mul(1 << 20)?;
-    i64::try_from(scaled / 1_000_000_000).ok()
+    i64::try_from(scaled.checked_add(500_000_000)? / 1_000_000_000).ok()
 }
 
 /// The name of a job, of what is kept verbatim with its instance and of its usage attributes.

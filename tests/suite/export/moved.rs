@@ -293,3 +293,24 @@ fn focus_has_the_hours_of_moved_uses() {
     assert_eq!(charged, ["1", "1", "1"], "{text}");
 }
 
+/// The bank's own lines in AUDITOR's shape are read back as they were, with memory to the byte.
+#[test]
+fn own_lines_are_read_back() {
+    let bank = bank();
+    bank.set_clock(T0 + 86_400);
+    let line = r#"{"record_id":"bank:8f1c2d3a:u1","meta":{"account":["chemistry"],"group_id":["users"],"user_id":["amy"]},"components":[{"name":"Cores","amount":4,"scores":[]},{"name":"Memory","amount":100000000,"scores":[]},{"name":"GPU","amount":2,"scores":[]}],"start_time":"2025-12-01T01:00:00Z","stop_time":"2025-12-01T01:01:00Z","runtime":60}"#;
+    let (file, name) = path(&bank, "auditor.jsonl");
+    fs::write(file, line.to_owned() + "\n").unwrap();
+    bank.bank_ok(&["import", "auditor", &name, "-m", "blue", "--source", "o"]);
+    let sql = "SELECT project, gpus, memory_bytes FROM usage_identity";
+    assert_eq!(bank.query(sql), [["chemistry", "2", "100000000"]]);
+    let again = export(&bank, &["jsonl", "--profile", "auditor"]);
+    for part in [
+        r#""account":["chemistry"]"#,
+        r#""group_id":["users"]"#,
+        r#"{"name":"Memory","amount":100000000"#,
+        r#"{"name":"GPU","amount":2"#,
+    ] {
+        assert!(again.contains(part), "{part}: {again}");
+    }
+}
