@@ -36,8 +36,8 @@ impl Sizes {
             millis: whole(usage.processors, 1_000),
             nodes: whole(usage.nodes, 1),
             gpus: whole(gpus.map(|(_, number)| *number), 1),
-            memory: whole(usage.memory_mb, 1 << 20),
-            disk: whole(usage.disk_mb, 1 << 20),
+            memory: usage.memory_mb.and_then(bytes),
+            disk: usage.disk_mb.and_then(bytes),
             wall: figures.wall_us.or_else(lasted),
             cpu: whole(figures.cpu_s, 1_000_000),
         }
@@ -112,6 +112,21 @@ fn in_units(number: Decimal, unit: i64) -> Option<i64> {
     }
     let units = billionths.checked_mul(unit.into())?;
     i64::try_from(units.checked_div(1_000_000_000)?).ok()
+}
+
+/// Bytes in a number of megabytes. Its nine places were cut, so the nearest whole number is the stated one.
+fn bytes(megabytes: Decimal) -> Option<i64> {
+    let billionths = i64::try_from(megabytes.billionths()).ok();
+    let nearest = |scaled: i64| scaled.checked_add(500_000_000);
+    if let Some(scaled) = billionths
+        .and_then(|short| short.checked_mul(1 << 20))
+        .and_then(nearest)
+    {
+        return scaled.checked_div(1_000_000_000);
+    }
+    let scaled = megabytes.billionths().checked_mul(1 << 20)?;
+    let scaled = scaled.checked_add(500_000_000)?;
+    i64::try_from(scaled.checked_div(1_000_000_000)?).ok()
 }
 
 #[cfg(test)]

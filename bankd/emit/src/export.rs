@@ -103,6 +103,11 @@ pub(super) fn unfit_for_jobs(record: &Record) -> Option<Written> {
     if !is_exported(record) {
         return Some(Written::Nothing);
     }
+    if record.collected.as_ref().is_some_and(|c| c.is_withdrawn) {
+        return Some(Written::Skipped(
+            "its project, user or machine changed, or a charge has it now: the format cannot take back a job",
+        ));
+    }
     if record.kind == Kind::Reservation {
         return Some(Written::Skipped("a reservation: the format has jobs only"));
     }

@@ -70,8 +70,7 @@ pub struct Record {
     pub memory_per_node: Option<i64>,
     /// Submission.
     pub submit_time: Option<i64>,
-    /// Start: of the object, for a late charge that of its window, for money
-    /// that goes back the effective time.
+    /// Start of the object; for a late charge that of its window.
     pub start_time: Option<i64>,
     /// End, likewise.
     pub end_time: Option<i64>,
@@ -139,6 +138,10 @@ pub struct Record {
 pub struct Collected {
     /// The number of its changes since it arrived, from 0.
     pub revision: i64,
+    /// The version that this one takes the place of.
+    pub replaced: Option<i64>,
+    /// Whether the export has the use no longer: the record has no time and no amount.
+    pub is_withdrawn: bool,
 }
 
 impl Record {
@@ -160,10 +163,18 @@ impl Record {
         }
     }
 
+    /// The name for formats that cannot name the replaced record: a finished use keeps its first one.
+    pub fn first_name(&self, bank: &str) -> String {
+        match &self.collected {
+            None => self.name(bank),
+            Some(_) => use_name(bank, self.record_id, 0),
+        }
+    }
+
     /// The name of the record that this one takes the place of: an amended use comes again as a whole.
     pub fn replaces(&self, bank: &str) -> Option<String> {
-        let revision = self.collected.as_ref()?.revision;
-        (revision > 0).then(|| use_name(bank, self.record_id, revision.saturating_sub(1)))
+        let replaced = self.collected.as_ref()?.replaced?;
+        Some(use_name(bank, self.record_id, replaced))
     }
 
     /// Processor time of all processors in microseconds: as stated, else the sum of its parts.

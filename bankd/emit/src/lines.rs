@@ -208,7 +208,7 @@ pub fn auditor(record: &Record, site: &Site) -> Written {
             })
         })
         .collect();
-    let name = format!("bank:{}", record.name(&site.bank));
+    let name = format!("bank:{}", record.first_name(&site.bank));
     let meta = meta(record, site);
     let head = Head {
         record_id: &name,

@@ -72,7 +72,7 @@ fn positive(number: i128) -> Option<String> {
 fn identity(xml: &mut Xml, record: &Record, site: &Site) {
     xml.block("RecordIdentityBlock", |xml| {
         // Another word than that of usage records 1.0: a store must not take one for a repeat.
-        let name = format!("bank2:{}", record.name(&site.bank));
+        let name = format!("bank2:{}", record.first_name(&site.bank));
         xml.plain("RecordId", Some(&name));
         // Required; there is none beyond the calendar.
         let created = text::time(record.created_at).or_else(|| text::time(0));

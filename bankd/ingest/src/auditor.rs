@@ -105,14 +105,23 @@ fn filled(
     let meta = record.object("meta").unwrap_or_default();
     let first = |names: &[&str]| names.iter().find_map(|name| value(&meta, name));
     let status = first(&["status"]);
-    let account = first(&["group_id", "group", "namespace"]);
+    let id = record.text("record_id").ok_or("record_id: missing")?;
+    // Lines of `bank export jsonl --profile auditor` have the project beside the group, and bytes.
+    let is_own = id.starts_with("bank:");
+    let memory_unit = if is_own {
+        Number::whole(1)
+    } else {
+        memory_unit
+    };
+    let group = first(&["group_id", "group", "namespace"]);
+    let account = first(&["account"]).filter(|_| is_own).or(group.clone());
     let mut job = Job {
-        id: record.text("record_id").ok_or("record_id: missing")?,
+        id,
         start_us,
         end_us,
         wall: Number::seconds(end_us.saturating_sub(start_us)),
         user: first(&["user_id", "user"]),
-        group: account.clone(),
+        group,
         account,
         cluster: first(&["site_id", "site"]),
         state: state(status.as_deref()),
@@ -203,7 +212,7 @@ impl Sums {
                 }
                 Ok(())
             }
-            "GPUs" => {
+            "GPUs" | "GPU" => {
                 self.gpus = self.gpus.unwrap_or_default().plus(amount);
                 self.add("gpu_s".into(), wall.times(amount))
             }

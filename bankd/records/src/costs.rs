@@ -36,14 +36,13 @@ pub fn row(directory: &Directory, closes: &Closes, cost: &Cost) -> Option<Row> {
     match &cost.what {
         What::Deposit => deposit(closes, cost, base),
         What::Charged(used) => {
-            let usage = &used.charge.usage;
             let row = Row {
                 description: if used.charge.late {
                     "Late charge"
                 } else {
                     "Charge"
                 },
-                processor_seconds: Some(usage.processor_seconds(used.charge.seconds)),
+                processor_seconds: Some(used.processor_seconds),
                 ..about(directory, used, cost, base)
             };
             billed(closes, used, cost, true, row)

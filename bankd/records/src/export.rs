@@ -262,7 +262,78 @@ pub fn record(item: &Item, directory: &Directory) -> anyhow::Result<Option<Recor
         }
         Item::Amending(row, to) => Some(amended(kept(row)?, to, directory)),
         Item::Used(used) => Some(of_use(used, directory)),
+        Item::Gone(_) => None,
     })
+}
+
+/// The record of a row in an export of some records: those that `is_wanted` accepts. A finished use that is none of
+/// them any more, and that the cursor passed as one, has a record that takes it back.
+///
+/// # Errors
+/// If its text is none that this version writes.
+pub fn selected(
+    item: &Item,
+    directory: &Directory,
+    is_wanted: impl Fn(&Record) -> bool,
+) -> anyhow::Result<Option<Record>> {
+    let found = record(item, directory)?.filter(|record| is_wanted(record));
+    let (Item::Used(used) | Item::Gone(used)) = item else {
+        return Ok(found);
+    };
+    let Some(withdrawn) = withdrawn(used) else {
+        return Ok(found);
+    };
+    let had_it = is_wanted(&withdrawn);
+    Ok(match found {
+        None => Some(withdrawn).filter(|_| had_it),
+        Some(record) if had_it => Some(record),
+        // What it replaces is not in this export.
+        Some(record) => Some(Record {
+            collected: record.collected.map(|collected| Collected {
+                replaced: None,
+                ..collected
+            }),
+            ..record
+        }),
+    })
+}
+
+/// What takes back a use that the cursor passed: its earlier names, no time and no amount. Its other facts may be of
+/// somebody else.
+fn withdrawn(used: &Used) -> Option<Record> {
+    let before = used.before.as_ref()?;
+    let present = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    Some(Record {
+        occasion: Occasion::Close { charges: 1 },
+        record_id: used.id,
+        created_at: used.created,
+        kind: kind(used),
+        object_id: used.object_id.clone(),
+        user: present(&before.user),
+        project: present(&before.project),
+        machine: before.machine.clone(),
+        start_time: Some(used.start).filter(|start| *start != 0),
+        end_time: Some(used.end),
+        wall: Some(0),
+        usage: Usage::one(0, Some(1_000_000), 0),
+        outcome: Outcome::Shadow,
+        source: Some(used.source.clone()),
+        shadow: Some(0),
+        counted: Some(0),
+        collected: Some(Collected {
+            revision: used.revision,
+            replaced: used.replaced,
+            is_withdrawn: true,
+        }),
+        ..Record::default()
+    })
+}
+
+fn kind(used: &Used) -> Kind {
+    match used.object_type.as_str() {
+        "reservation" => Kind::Reservation,
+        _ => Kind::Job,
+    }
 }
 
 /// The job of an amendment as a whole, under its earlier name: the latest report, over its latest time.
@@ -271,9 +342,12 @@ fn amended(change: Record, to: &Amendment, directory: &Directory) -> Record {
     else {
         return change;
     };
+    let present = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     Record {
         occasion: Occasion::Close { charges: 1 },
         record_id: of,
+        project: present(&to.project),
+        user: present(&to.user),
         start_time: used.start_time,
         end_time: used.end_time,
         wall: used.wall,
@@ -315,10 +389,7 @@ fn of_use(used: &Used, directory: &Directory) -> Record {
         occasion: Occasion::Close { charges: 1 },
         record_id: used.id,
         created_at: used.created,
-        kind: match used.object_type.as_str() {
-            "reservation" => Kind::Reservation,
-            _ => Kind::Job,
-        },
+        kind: kind(used),
         object_id: used.object_id.clone(),
         user: present(&used.user),
         project: present(&used.project),
@@ -345,6 +416,10 @@ fn of_use(used: &Used, directory: &Directory) -> Record {
         counted: i64::try_from(processor_time).ok(),
         collected: Some(Collected {
             revision: used.revision,
+            replaced: used
+                .replaced
+                .or_else(|| used.revision.checked_sub(1).filter(|version| *version >= 0)),
+            is_withdrawn: false,
         }),
         ..Record::default()
     };

@@ -150,7 +150,6 @@ impl Change<'_> {
             (true, false) => self.instance.charged,
             (true, true) => Seconds(self.instance.charged.0.saturating_neg()),
         };
-        let at = self.usage.at;
         let base = self.base(directory, charged);
         let wall = self.counted.wall;
         // So that time × processors is what it adds, where both have the same sign.
@@ -158,14 +157,15 @@ impl Change<'_> {
         let processors = core
             .checked_div(wall.into())
             .filter(|processors| *processors > 0);
+        let (start, end) = self.times(&base, why, charged);
         Record {
             occasion: Occasion::Adjustment {
                 of: self.instance.record.unwrap_or(self.usage.id).0,
                 why,
             },
             record_id: self.usage.id.0,
-            start_time: Some(at.minus(Seconds(charged.0.max(0))).0),
-            end_time: Some(at.0),
+            start_time: Some(start),
+            end_time: Some(end),
             wall: Some(wall),
             usage: match processors {
                 Some(processors) => base.usage.with_processors(processors),
@@ -173,6 +173,16 @@ impl Change<'_> {
             },
             ..base
         }
+    }
+
+    /// The times of a change: further time has its own, and any other change those of the whole use, whenever it was
+    /// made.
+    fn times(&self, base: &Record, why: Why, charged: Seconds) -> (i64, i64) {
+        let at = self.usage.at;
+        let own = (at.minus(Seconds(charged.0.max(0))).0, at.0);
+        let is_further = matches!(why, Why::LateCharge | Why::Part);
+        let whole = base.end().map(|end| (base.start().unwrap_or(end), end));
+        whole.filter(|_| !is_further).unwrap_or(own)
     }
 
     fn base(&self, directory: &Directory, charged: Seconds) -> Record {
@@ -187,6 +197,8 @@ impl Change<'_> {
         let outcome = match usage.billing {
             Billing::Shadow => Outcome::Shadow,
             Billing::Unbilled => Outcome::Unbilled,
+            // A part has the account of its owner, which may be the suspense account.
+            Billing::Billed if !self.counted.is_part => Outcome::Billed,
             Billing::Billed | Billing::Refund if base.outcome == Outcome::Shadow => Outcome::Billed,
             Billing::Billed | Billing::Refund => base.outcome,
         };
@@ -294,16 +306,19 @@ fn began(instance: &Instance) -> Option<i64> {
 }
 
 /// The outcome from the sums of an instance, and its mode if they are zero. A charge has the account that
-/// paid with the instance. If none did, the suspense account carries it.
+/// paid with the instance. If none did, the suspense account carries it; of a use without a price, only if it has no
+/// project.
 fn outcome(directory: &Directory, instance: &Instance) -> Outcome {
     let suspense = bank_core::book::suspense_account().id;
     let nobody_paid = instance.account.is_none() && instance.record.is_some();
     let in_shadow = || mode(directory, instance).is_shadow();
+    let is_free =
+        || instance.billed.is_zero() && select::is_payer(directory, &instance.facts.project);
     match (instance.billed.0, instance.shadow_billed.0) {
         (0, shadow) if shadow != 0 => Outcome::Shadow,
         _ if instance.account == Some(suspense) => Outcome::Unbilled,
         (0, _) if in_shadow() => Outcome::Shadow,
-        _ if nobody_paid => Outcome::Unbilled,
+        _ if nobody_paid && !is_free() => Outcome::Unbilled,
         _ => Outcome::Billed,
     }
 }
@@ -334,10 +349,10 @@ fn micros(duration: Seconds) -> i64 {
     duration.0.saturating_mul(MICROS)
 }
 
-/// Bytes in a number of megabytes, rounded down.
+/// Bytes in a number of megabytes: its nine places were cut, so the nearest whole number is the stated one.
 fn bytes(megabytes: Decimal) -> Option<i64> {
     let scaled = megabytes.billionths().checked_mul(1 << 20)?;
-    i64::try_from(scaled / 1_000_000_000).ok()
+    i64::try_from(scaled.checked_add(500_000_000)? / 1_000_000_000).ok()
 }
 
 /// The name of a job, of what is kept verbatim with its instance and of its usage attributes.

@@ -34,23 +34,42 @@ impl Numbering {
 /// A name of a kind that is to have a number.
 pub type Numbered = (Numbering, String);
 
-/// What an amendment replaced.
-#[derive(Debug, Default)]
-pub(super) struct Replaced {
-    /// The former end, if a run of samples only became longer.
-    pub(super) ended_before: Option<i64>,
-    /// The digest of the former record, if it is one that can come again.
+/// A finished use before a change.
+#[derive(Default)]
+pub(super) struct Before {
+    /// Its end, if it only becomes longer.
+    pub(super) ended: Option<i64>,
+    /// Project, user and machine; none if exports did not have it.
+    pub(super) owner: Option<(String, String, String)>,
+    /// The digest of its record, if that is replaced and can come again.
     pub(super) digest: Option<Vec<u8>>,
 }
 
+impl Before {
+    /// As it is stored.
+    pub(super) fn of(connection: &Connection, identity: i64) -> Result<Before, Error> {
+        let sql = "SELECT project, user, machine FROM usage_identity
+                   WHERE id = ?1 AND instance IS NULL AND end_at IS NOT NULL
+                       AND became NOT IN ('kept', 'unused', 'duplicate')";
+        let mut statement = connection.prepare_cached(sql)?;
+        let owner = statement.query_row([identity], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)));
+        Ok(Before {
+            ended: None,
+            owner: owner.optional()?,
+            digest: None,
+        })
+    }
+}
+
 /// Notes that a finished use became another one.
-pub(super) fn changed(
-    connection: &Connection,
-    identity: i64,
-    replaced: &Replaced,
-) -> Result<(), Error> {
-    let sql = "INSERT INTO use_change (identity, ended_before, digest) VALUES (?1, ?2, ?3)";
-    let values = (identity, replaced.ended_before, &replaced.digest);
+pub(super) fn changed(connection: &Connection, identity: i64, before: Before) -> Result<(), Error> {
+    let sql = "INSERT INTO use_change
+                   (identity, ended_before, project_before, user_before, machine_before, digest)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    let (project, user, machine) = before
+        .owner
+        .map_or((None, None, None), |(p, u, m)| (Some(p), Some(u), Some(m)));
+    let values = (identity, before.ended, project, user, machine, before.digest);
     let number = connection.prepare_cached(sql)?.insert(values)?;
     seal::renew(connection, "use_change", &[&number])
 }

@@ -150,6 +150,14 @@ pub(super) fn give(
     let (connection, rollups) = (&store.connection, &mut store.rollups);
     let key = (source.as_str(), id.as_str(), start.0);
     rollups.stored_use(connection, key, Sign::Minus)?;
+    let sql = "SELECT u.id FROM source s JOIN usage_identity u ON u.source = s.id
+               WHERE s.name = ?1 AND u.object_id = ?2 AND u.start_at = ?3";
+    let mut number = connection.prepare_cached(sql)?;
+    let number: Option<i64> = number
+        .query_row(params![source, id, start.0], |r| r.get(0))
+        .optional()?;
+    let before = number.map(|number| export::Before::of(connection, number));
+    let before = before.transpose()?;
     let sql = concat!(
         "UPDATE usage_identity SET project = ?4, user = coalesce(?5, user), pi = coalesce(?9, pi),
              amount = coalesce(?6, amount), allocation = coalesce(?7, allocation),
@@ -168,15 +176,9 @@ pub(super) fn give(
         tx,
         row.pi,
     ])?;
-    let sql = "SELECT u.id FROM source s JOIN usage_identity u ON u.source = s.id
-               WHERE s.name = ?1 AND u.object_id = ?2 AND u.start_at = ?3";
-    let mut number = connection.prepare_cached(sql)?;
-    let number: Option<i64> = number
-        .query_row(params![source, id, start.0], |r| r.get(0))
-        .optional()?;
-    if let Some(number) = number {
+    if let Some((number, before)) = number.zip(before) {
         seal::renew(connection, "usage_identity", &[&number])?;
-        export::changed(connection, number, &export::Replaced::default())?;
+        export::changed(connection, number, before)?;
     }
     rollups.stored_use(connection, key, Sign::Plus)?;
     let sql = concat!("DELETE FROM unmapped WHERE identity = ", one!());

@@ -1,11 +1,10 @@
 //! Writes finished uses by the million: one prepared statement serves all rows of a command, and a
 //! column is bound only if its value differs from the previous row.
 
-use super::export::{self, Replaced};
 use super::rollup::Rollups;
 use super::sqlite::SqliteStore;
 use super::uses::digest;
-use super::{Error, seal, sources, unmapped};
+use super::{Error, export, seal, sources, unmapped};
 use crate::background;
 use bank_core::effects::UseRow;
 use bank_core::usage::kept;
@@ -136,16 +135,17 @@ fn write_rows(
                 }
                 ready(&mut amended, connection, &|| AMENDED.to_owned())?
             };
-            let replaced = if is_new {
-                Replaced::default()
+            let amends = if is_new {
+                None
             } else {
-                replaced(connection, row, source)?
+                Some(amended_by(connection, row, source)?)
             };
             writing.bind(0, &cells(at, row, source, tx), row)?;
             let number = writing.run(connection)?.next();
             numbers.push(number.filter(|_| is_new));
-            if !is_new {
-                seal_amended(connection, row, source, &replaced)?;
+            if let Some((id, before)) = amends {
+                seal::renew(connection, "usage_identity", &[&id])?;
+                export::changed(connection, id, before)?;
             }
         }
         if let Some(rollups) = &mut rollups {
@@ -205,26 +205,6 @@ fn ready<'w, 'c, 'r>(
     })
 }
 
-/// What an amendment is about to replace. Runs of samples are amended all the time, and are compared by their times.
-fn replaced(connection: &Connection, row: &UseRow, source: i64) -> Result<Replaced, Error> {
-    let ended_before = prolonged(connection, row, source)?;
-    if row.report.is_of_samples() {
-        return Ok(Replaced {
-            ended_before,
-            digest: None,
-        });
-    }
-    let sql = "SELECT digest FROM usage_identity
-               WHERE source = ?1 AND object_id = ?2 AND start_at = ?3";
-    let report = &row.report;
-    let key = (source, &report.request.object_id, report.incarnation().0);
-    let mut statement = connection.prepare_cached(sql)?;
-    Ok(Replaced {
-        ended_before,
-        digest: statement.query_row(key, |r| r.get(0)).optional()?,
-    })
-}
-
 /// The stored end of a run of samples that a row only prolongs; none for any other change.
 fn prolonged(connection: &Connection, row: &UseRow, source: i64) -> Result<Option<i64>, Error> {
     let report = &row.report;
@@ -255,22 +235,25 @@ fn prolonged(connection: &Connection, row: &UseRow, source: i64) -> Result<Optio
     Ok(found.optional()?)
 }
 
-/// Seals a replaced row; some of its columns may be unchanged.
-fn seal_amended(
+/// The row that a record replaces: its number, and what exports have of it.
+fn amended_by(
     connection: &Connection,
     row: &UseRow,
     source: i64,
-    replaced: &Replaced,
-) -> Result<(), Error> {
-    let sql =
-        "SELECT id FROM usage_identity WHERE source = ?1 AND object_id = ?2 AND start_at = ?3";
+) -> Result<(i64, export::Before), Error> {
+    let sql = "SELECT id, digest FROM usage_identity
+               WHERE source = ?1 AND object_id = ?2 AND start_at = ?3";
     let report = &row.report;
     let key = (source, &report.request.object_id, report.incarnation().0);
-    let id: i64 = connection
-        .prepare_cached(sql)?
-        .query_row(key, |r| r.get(0))?;
-    seal::renew(connection, "usage_identity", &[&id])?;
-    export::changed(connection, id, replaced)
+    let mut statement = connection.prepare_cached(sql)?;
+    let (id, digest): (i64, Vec<u8>) = statement.query_row(key, |r| Ok((r.get(0)?, r.get(1)?)))?;
+    let before = export::Before {
+        ended: prolonged(connection, row, source)?,
+        // Runs of samples are amended all the time, and are compared by their times.
+        digest: Some(digest).filter(|_| !report.is_of_samples()),
+        ..export::Before::of(connection, id)?
+    };
+    Ok((id, before))
 }
 
 /// A statement with its bound values.

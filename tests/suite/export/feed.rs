@@ -116,6 +116,7 @@ fn an_amended_use_is_exported_again_and_names_the_one_it_replaces() {
     assert_eq!(names(&all), expected);
     assert_eq!(all[3]["replaces"], name("u2"));
     assert_eq!(all[3]["cpu_total_s"], "11");
+    assert_eq!(all[4]["replaces"], name("u3"));
     assert_eq!(all[4]["cpu_total_s"], "12");
     // A first run now has each as it is, and once.
     let fresh = uses(&export(&bank, &["jsonl"]));

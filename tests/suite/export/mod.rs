@@ -7,6 +7,7 @@ mod feed;
 mod focus;
 mod formats;
 mod machines;
+mod moved;
 mod names;
 mod nerc;
 mod openshift;

@@ -7,7 +7,7 @@ use crate::ids::{Next, UsageId};
 use crate::model::Instance;
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
-use crate::rules::correction::{announce, move_money};
+use crate::rules::correction::{announce, announce_moved, move_money};
 use crate::time::{Seconds, Timestamp};
 use crate::view::{Context, View};
 
@@ -77,7 +77,8 @@ pub(super) fn take_back(
         facts: String::new(),
         rates_at: None,
     };
-    announce(postings, instance, &row, ctx);
+    let announced = if row.late { announce_moved } else { announce };
+    announced(postings, instance, &row, ctx);
     instance.last_usage = Some(usage);
     count_nothing(instance, view);
     postings.usages.push(row);

@@ -48,7 +48,11 @@ fn records() -> [Record; 3] {
         cpu_total: Some(9 * SECOND),
         source: some("slurm:blue"),
         shadow: Some(7_200_000),
-        collected: Some(Collected { revision: 1 }),
+        collected: Some(Collected {
+            revision: 1,
+            replaced: Some(0),
+            ..Collected::default()
+        }),
         ..job(CLOSE)
     };
     [full, back, seen]

@@ -13,7 +13,7 @@ use bank_core::time::Timestamp;
 use bankd_emit::export::{Site, Written};
 use bankd_emit::{Record, apel, swf};
 use bankd_records::export::{self, Format};
-use bankd_store::read::feed::{self, Item, Place};
+use bankd_store::read::feed::{self, Place, Run};
 use bankd_store::{self as store, Numbered, Numbering};
 use chrono::{DateTime, Datelike as _, Timelike as _, Utc};
 
@@ -171,7 +171,7 @@ async fn page(
         let newest = feed::newest(connection)?;
         let is_ahead = since.record > newest.record
             || since.identity > newest.identity
-            || since.change > newest.change;
+            || since.run.map_or(since.change, |run| run.to) > newest.change;
         if is_ahead {
             return Ok(None);
         }
@@ -183,7 +183,9 @@ async fn page(
     let mut page = Making::default();
     let explains = query.explain_loss.is_some_and(bool::from);
     for item in &portion.items {
-        let Some(record) = read(item, call)?.filter(|record| wanted.holds(record)) else {
+        let record = export::selected(item, call.directory(), |record| wanted.holds(record));
+        let record = record.map_err(|e| Failure::new("internal", format!("{e:#}")))?;
+        let Some(record) = record else {
             continue;
         };
         let written = format.write(&record, &site, call.now().0);
@@ -200,11 +202,6 @@ async fn page(
 fn ahead(call: &Call) -> Failure {
     let expected = "a cursor within this journal: this one is from a newer copy of the bank";
     bad(call, "since", expected)
-}
-
-fn read(item: &Item, call: &Call) -> Result<Option<Record>, Failure> {
-    let record = export::record(item, call.directory());
-    record.map_err(|e| Failure::new("internal", format!("{e:#}")))
 }
 
 /// A page in the making.
@@ -265,32 +262,37 @@ impl Making {
     }
 }
 
-/// `8f1c2d3a-412-17-3`: of which bank, and how far in its records, uses and changes.
+/// `8f1c2d3a-412-17-3`: of which bank, and how far in its records, uses and changes. Within a run of changes, its
+/// beginning and its end follow.
 fn write_cursor(place: Place, bank: &str) -> String {
-    format!(
-        "{bank}-{}-{}-{}",
-        place.record, place.identity, place.change
-    )
+    let (record, identity, change) = (place.record, place.identity, place.change);
+    let run = place.run.map(|run| format!("-{}-{}", run.from, run.to));
+    let run = run.unwrap_or_default();
+    format!("{bank}-{record}-{identity}-{change}{run}")
 }
 
 fn read_cursor(text: &str, bank: &str) -> Result<Place, Refusal> {
-    let bad = Refusal::bad_value("since", "the `next` of an export of this bank");
+    let bad = || Refusal::bad_value("since", "the `next` of an export of this bank");
     let mut parts = text.split('-');
     if parts.next() != Some(bank) {
-        return Err(bad);
+        return Err(bad());
     }
-    let mut number = || parts.next()?.parse::<i64>().ok().filter(|n| *n >= 0);
-    let place = (|| {
-        Some(Place {
-            record: number()?,
-            identity: number()?,
-            change: number()?,
-        })
-    })();
-    match (place, parts.next()) {
-        (Some(place), None) => Ok(place),
-        _ => Err(bad),
-    }
+    let numbers: Option<Vec<i64>> = parts
+        .map(|part| part.parse().ok().filter(|number| *number >= 0))
+        .collect();
+    let (record, identity, change, run) = match numbers.as_deref() {
+        Some(&[record, identity, change]) => (record, identity, change, None),
+        Some(&[record, identity, change, from, to]) if from <= change && change < to => {
+            (record, identity, change, Some(Run { from, to }))
+        }
+        _ => return Err(bad()),
+    };
+    Ok(Place {
+        record,
+        identity,
+        change,
+        run,
+    })
 }
 
 /// Reads everything that ended in the requested period, in a snapshot. `take` returns whether to continue.

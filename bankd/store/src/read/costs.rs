@@ -6,8 +6,10 @@ use super::charges::{self, Charge};
 use super::closes;
 use super::jobs::{self, JobRow};
 use super::journal::{self, JournalRow, Span};
+use bank_core::amount::Amount;
+use bank_core::effects::Billing;
 use bank_core::period::Closes;
-use bank_core::time::Timestamp;
+use bank_core::time::{Seconds, Timestamp};
 use rusqlite::{Connection, OptionalExtension};
 
 /// Subject of a cost row.
@@ -28,6 +30,8 @@ pub struct Used {
     pub charge: Charge,
     /// Its instance.
     pub job: JobRow,
+    /// Processors × time that it bills, in billionths of a second.
+    pub processor_seconds: i128,
     /// Scheduler properties that have no column.
     pub other: Vec<(String, String)>,
 }
@@ -209,5 +213,37 @@ fn used(connection: &Connection, usage: i64) -> Result<Option<Used>, Error> {
         return Ok(None);
     };
     let other = codec::read_pairs("instance.other", &other)?;
-    Ok(Some(Used { charge, job, other }))
+    let processor_seconds = processor_seconds(connection, &charge)?;
+    Ok(Some(Used {
+        charge,
+        job,
+        processor_seconds,
+        other,
+    }))
+}
+
+/// What a charge bills: its own time, or all of a use that it takes over in its transaction from another project or
+/// from the suspense account.
+fn processor_seconds(connection: &Connection, charge: &Charge) -> Result<i128, Error> {
+    let prev = charge.prev.map(|id| charges::one(connection, id));
+    let before = prev.transpose()?.flatten();
+    let Some(before) = before.filter(|before| before.tx == charge.tx) else {
+        return Ok(charge.usage.processor_seconds(charge.seconds));
+    };
+    if before.billing != Billing::Unbilled {
+        return Ok(charge.usage.processor_seconds(charge.priced()));
+    }
+    let mut sum: i128 = 0;
+    for earlier in charges::of_job(connection, before.prev)? {
+        if earlier.billing != Billing::Unbilled {
+            continue;
+        }
+        let is_settled = earlier.amount < Amount::ZERO && earlier.seconds == Seconds(0);
+        sum = if is_settled {
+            0
+        } else {
+            sum.saturating_add(earlier.usage.processor_seconds(earlier.seconds))
+        };
+    }
+    Ok(sum)
 }

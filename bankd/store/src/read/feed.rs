@@ -5,6 +5,10 @@
 //! read in one snapshot, changes before uses. A change of a use before the cursor is exported. A
 //! change of a later use is not, because the use itself is exported in its new state. So every use
 //! is exported exactly once in each state.
+//!
+//! Changes are read in runs, which end at the newest change of the first page. Of several changes in a
+//! run only the last one is exported. So the version that the cursor passed is known: it is that of
+//! the beginning of the run, and the record names it as replaced.
 
 use super::super::{Error, KeptRecord, records_after};
 use bank_core_figures::sizes;
@@ -19,6 +23,17 @@ pub struct Place {
     pub identity: i64,
     /// The last change of a finished use.
     pub change: i64,
+    /// The run of changes that the position is in; none if it is not within one.
+    pub run: Option<Run>,
+}
+
+/// Changes that are read together: of several ones of a use, the last one is exported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// The last change before them.
+    pub from: i64,
+    /// The last one of them.
+    pub to: i64,
 }
 
 /// Export form of charges.
@@ -42,6 +57,19 @@ pub enum Item {
     Amending(KeptRecord, Box<Amendment>),
     /// A finished use.
     Used(Box<Used>),
+    /// A finished use that the cursor passed and that is no longer exported: a charge has it, or it used nothing.
+    Gone(Box<Used>),
+}
+
+/// The names of a finished use in an earlier version.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Owner {
+    /// The project; empty for none.
+    pub project: String,
+    /// The user; empty for none.
+    pub user: String,
+    /// The machine as named.
+    pub machine: String,
 }
 
 /// A finished use that moved no money. Times are microseconds since 1970.
@@ -51,6 +79,10 @@ pub struct Used {
     pub id: i64,
     /// How often it changed, from 0.
     pub revision: i64,
+    /// The version that the cursor passed; none if it passed none.
+    pub replaced: Option<i64>,
+    /// The names in that version; none if it was not exported, or if an earlier version of the bank changed it.
+    pub before: Option<Owner>,
     /// The collector.
     pub source: String,
     /// The id of the job as the source prints it.
@@ -124,6 +156,10 @@ pub struct Amendment {
     pub billed: i64,
     /// The same in the shadow totals.
     pub shadow: i64,
+    /// Whose use it is: after the undo of an amendment, that of before.
+    pub project: String,
+    /// The user.
+    pub user: String,
 }
 
 /// A page of them.
@@ -160,6 +196,7 @@ pub fn newest(connection: &Connection) -> Result<Place, Error> {
         record: newest("SELECT coalesce(max(id), 0) FROM record")?,
         identity: newest("SELECT coalesce(max(id), 0) FROM usage_identity")?,
         change: newest("SELECT coalesce(max(id), 0) FROM use_change")?,
+        run: None,
     })
 }
 
@@ -194,29 +231,101 @@ pub fn page(
 
 /// Uses behind the cursor that became others; gives how many rows may still be looked at.
 fn changes(connection: &Connection, portion: &mut Portion, limit: i64) -> Result<i64, Error> {
-    let sql = "SELECT id, identity FROM use_change WHERE id > ?1 ORDER BY id LIMIT ?2";
+    let newest = newest(connection)?.change;
+    let mut left = limit;
+    while left > 0 && portion.place.change < newest {
+        let run = portion.place.run.unwrap_or(Run {
+            from: portion.place.change,
+            to: newest,
+        });
+        left = changes_of(connection, portion, run, left)?;
+        portion.place.run = Some(run).filter(|run| portion.place.change < run.to);
+    }
+    Ok(left)
+}
+
+/// Those of a run.
+fn changes_of(
+    connection: &Connection,
+    portion: &mut Portion,
+    run: Run,
+    limit: i64,
+) -> Result<i64, Error> {
+    let sql = "SELECT id, identity FROM use_change WHERE id > ?1 AND id <= ?2 ORDER BY id LIMIT ?3";
     let mut statement = connection.prepare_cached(sql)?;
-    let mut rows = statement.query((portion.place.change, limit))?;
+    let mut rows = statement.query((portion.place.change, run.to, limit))?;
     let mut left = limit;
     while let Some(row) = rows.next()? {
         portion.place.change = row.get(0)?;
         left = left.saturating_sub(1);
         let identity: i64 = row.get(1)?;
-        // Of several changes only the last one is exported.
-        let later = "SELECT 1 FROM use_change WHERE identity = ?1 AND id > ?2";
-        let is_later = connection
-            .prepare_cached(later)?
-            .exists((identity, portion.place.change))?;
-        if identity > portion.place.identity || is_later {
-            continue;
-        }
-        let mut one = connection.prepare_cached(concat!(columns!(), " WHERE u.id = ?1"))?;
-        let mut found = one.query([identity])?;
-        if let Some(row) = found.next()? {
-            portion.items.extend(used(row)?);
+        let later = "SELECT 1 FROM use_change WHERE identity = ?1 AND id > ?2 AND id <= ?3";
+        let is_later =
+            connection
+                .prepare_cached(later)?
+                .exists((identity, portion.place.change, run.to))?;
+        if identity <= portion.place.identity && !is_later {
+            portion.items.extend(changed(connection, identity, run)?);
         }
     }
+    if left > 0 {
+        portion.place.change = run.to;
+    }
     Ok(left)
+}
+
+/// A use that changed in a run.
+fn changed(connection: &Connection, identity: i64, run: Run) -> Result<Option<Item>, Error> {
+    let mut one = connection.prepare_cached(concat!(columns!(), " WHERE u.id = ?1"))?;
+    let mut found = one.query([identity])?;
+    let Some(row) = found.next()? else {
+        return Ok(None);
+    };
+    let Some(used) = read(row)? else {
+        return Ok(None);
+    };
+    let before = before(connection, identity, run)?;
+    let is_gone = !is_exported(row)?;
+    if is_gone && before.is_none() {
+        return Ok(None);
+    }
+    let used = Box::new(Used {
+        // Later changes have a run of their own.
+        revision: version(connection, identity, run.to)?,
+        replaced: Some(version(connection, identity, run.from)?),
+        before,
+        ..used
+    });
+    Ok(Some(if is_gone {
+        Item::Gone(used)
+    } else {
+        Item::Used(used)
+    }))
+}
+
+/// How often a use changed up to a change.
+fn version(connection: &Connection, identity: i64, upto: i64) -> Result<i64, Error> {
+    let sql = "SELECT count(*) FROM use_change WHERE identity = ?1 AND id <= ?2";
+    let mut statement = connection.prepare_cached(sql)?;
+    Ok(statement.query_row((identity, upto), |r| r.get(0))?)
+}
+
+/// The names of a use before a run.
+fn before(connection: &Connection, identity: i64, run: Run) -> Result<Option<Owner>, Error> {
+    let sql = "SELECT project_before, user_before, machine_before FROM use_change
+               WHERE identity = ?1 AND id > ?2 ORDER BY id LIMIT 1";
+    let mut statement = connection.prepare_cached(sql)?;
+    let names = statement.query_row((identity, run.from), |r| {
+        Ok((r.get(0)?, r.get(1)?, r.get(2)?))
+    });
+    let names: Option<(Option<String>, Option<String>, Option<String>)> = names.optional()?;
+    Ok(names.and_then(|(project, user, machine)| {
+        Some(Owner {
+            project: project?,
+            user: user?,
+            machine: machine?,
+        })
+    }))
 }
 
 /// Uses after the cursor.
@@ -257,17 +366,20 @@ fn current_item(connection: &Connection, kept: KeptRecord) -> Result<Item, Error
     if usage != latest {
         return Ok(Item::Amended(kept));
     }
-    let sql = "SELECT billed, shadow_billed FROM instance WHERE id = ?1";
-    let mut statement = connection.prepare_cached(sql)?;
-    let (billed, shadow) = statement.query_row([instance], |r| Ok((r.get(0)?, r.get(1)?)))?;
     let Some(used) = read(row)? else {
         return Ok(Item::Kept(kept));
     };
-    let amendment = Amendment {
-        used,
-        billed,
-        shadow,
-    };
+    let sql = "SELECT billed, shadow_billed, project, user FROM instance WHERE id = ?1";
+    let mut statement = connection.prepare_cached(sql)?;
+    let amendment = statement.query_row([instance], |r| {
+        Ok(Amendment {
+            used,
+            billed: r.get(0)?,
+            shadow: r.get(1)?,
+            project: r.get(2)?,
+            user: r.get(3)?,
+        })
+    })?;
     Ok(Item::Amending(kept, Box::new(amendment)))
 }
 
@@ -320,14 +432,18 @@ pub fn whole(
     Ok(())
 }
 
-/// A use, unless the usage records have it, or it is another source's word for the same, or it used
-/// nothing.
+/// A use, if it is exported.
 fn used(r: &Row<'_>) -> Result<Option<Item>, Error> {
-    let (became, instance): (String, Option<i64>) = (r.get(24)?, r.get(25)?);
-    if instance.is_some() || is_aside(&became) {
+    if !is_exported(r)? {
         return Ok(None);
     }
     Ok(read(r)?.map(|used| Item::Used(Box::new(used))))
+}
+
+/// Not if the usage records have it, or it is another source's word for the same, or it used nothing.
+fn is_exported(r: &Row<'_>) -> Result<bool, Error> {
+    let (became, instance): (String, Option<i64>) = (r.get(24)?, r.get(25)?);
+    Ok(instance.is_none() && !is_aside(&became))
 }
 
 /// A use that has ended.
@@ -339,6 +455,8 @@ fn read(r: &Row<'_>) -> Result<Option<Used>, Error> {
     Ok(Some(Used {
         id: r.get(0)?,
         revision: r.get(1)?,
+        replaced: None,
+        before: None,
         source: r.get(2)?,
         object_id: r.get(3)?,
         object_type: r.get(4)?,

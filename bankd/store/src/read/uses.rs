@@ -178,12 +178,19 @@ fn read_charged(r: &Row<'_>) -> Result<Used, Error> {
         millis: processors.and_then(|n| units(n, 1_000)),
         nodes: decimal(8, "instance.nodes")?.and_then(|n| units(n, 1)),
         gpus: gpus.and_then(|(_, n)| units(*n, 1)),
-        memory: decimal(9, "instance.memory_mb")?.and_then(|n| units(n, 1 << 20)),
+        memory: decimal(9, "instance.memory_mb")?.and_then(bytes),
         wall_us: u64::try_from(wall).unwrap_or(0),
         requested_us: filter.and_then(|s| u64::try_from(s).ok()?.checked_mul(1_000_000)),
         cpu_us: None,
         amount: u64::try_from(amount).unwrap_or(0),
     })
+}
+
+/// Bytes in a number of megabytes. Its nine places were cut, so the nearest whole number is the stated one.
+fn bytes(megabytes: Decimal) -> Option<u64> {
+    let scaled = megabytes.billionths().checked_mul(1 << 20)?;
+    let scaled = scaled.checked_add(500_000_000)?;
+    u64::try_from(scaled.checked_div(1_000_000_000)?).ok()
 }
 
 /// A quantity in whole units, cut.

@@ -130,5 +130,6 @@ fn read_cursor(text: &str, bank: &str) -> Result<Place, Refusal> {
         record: 0,
         identity: number(identity).ok_or_else(bad)?,
         change: number(change).ok_or_else(bad)?,
+        run: None,
     })
 }
