@@ -1,0 +1,188 @@
+use super::*;
+
+#[test]
+fn rows_are_judged_in_the_order_of_their_rendering() {
+    let at = |text: &str| Moment::read(text, Tz::UTC);
+    let day = |hour: &str| format!("2026-01-01T{hour}:00:00");
+    for (order, state, start, end, hosts, elapsed, expected) in [
+        (
+            Order::EndStartState,
+            "COMPLETED",
+            "01",
+            "03",
+            "n1",
+            None,
+            "01 7200",
+        ),
+        (
+            Order::EndStartState,
+            "CANCELLED by 7",
+            "01",
+            "03",
+            "n1",
+            None,
+            "01 7200",
+        ),
+        (
+            Order::EndStartState,
+            "RUNNING",
+            "01",
+            "",
+            "n1",
+            None,
+            "not_ended",
+        ),
+        (
+            Order::EndStartState,
+            "CANCELLED",
+            "",
+            "03",
+            "n1",
+            None,
+            "never_started",
+        ),
+        (
+            Order::EndStartState,
+            "CANCELLED",
+            "01",
+            "03",
+            "None assigned",
+            None,
+            "never_started",
+        ),
+        (
+            Order::EndStartState,
+            "SUSPENDED",
+            "01",
+            "03",
+            "n1",
+            None,
+            "live_state",
+        ),
+        (
+            Order::EndStartState,
+            "DREAMING",
+            "01",
+            "03",
+            "n1",
+            None,
+            "unknown_state",
+        ),
+        (
+            Order::StateFirst,
+            "RUNNING",
+            "01",
+            "",
+            "n1",
+            None,
+            "live_state",
+        ),
+        (
+            Order::StateFirst,
+            "COMPLETED",
+            "01",
+            "",
+            "n1",
+            None,
+            "never_started",
+        ),
+        (
+            Order::EndStartState,
+            "COMPLETED",
+            "05",
+            "03",
+            "n1",
+            None,
+            "05 0",
+        ),
+        (
+            Order::EndStartState,
+            "COMPLETED",
+            "05",
+            "03",
+            "n1",
+            Some(3600),
+            "02 3600 repaired",
+        ),
+    ] {
+        let time = |hour: &str| match hour {
+            "" => at("Unknown"),
+            hour => at(&day(hour)),
+        };
+        let row = Row {
+            id: "1".into(),
+            state: state.into(),
+            start: time(start),
+            end: time(end),
+            hosts: hosts.into(),
+            elapsed: elapsed.map(|seconds: i64| Number::whole(seconds)),
+            ..Row::default()
+        };
+        let result = match row.found(order) {
+            Found::Jobs(jobs) => {
+                let job = &jobs[0];
+                let hour = job.start_us / 3_600_000_000 % 24;
+                let flags = job.flags.iter().flat_map(|flag| [" ", flag]);
+                let flags = flags.collect::<String>();
+                format!("{hour:02} {}{flags}", job.wall)
+            }
+            Found::Skipped(label) => label.to_string(),
+            Found::Malformed(why) => format!("!{why}"),
+            Found::Counts(counts) => format!("{counts:?}"),
+        };
+        assert_eq!(result, expected, "{state} {start} {end}");
+    }
+}
+
+/// One short line with a long name must not become gigabytes.
+#[test]
+fn an_array_is_bounded_by_its_tasks_and_their_texts() {
+    let at = Moment::At(Instant::exact(0));
+    let row = |id: String, name: usize, user: usize| Row {
+        id: id.into(),
+        state: "COMPLETED".into(),
+        user: "u".repeat(user).into(),
+        name: "n".repeat(name).into(),
+        start: at,
+        end: at,
+        ..Row::default()
+    };
+    let result = |row: Row<'_>| match row.found(Order::EndStartState) {
+        Found::Jobs(jobs) => jobs.len().to_string(),
+        found => format!("{found:?}"),
+    };
+    let all = "1_[0-99999]".to_owned();
+    assert_eq!(result(row(all.clone(), 500, 3)), "100000");
+    let much = result(row(all.clone(), 200_000, 3));
+    assert!(
+        much.contains("more than 67108864 bytes in one record"),
+        "{much}"
+    );
+    let user = result(row(all, 1, 200_000));
+    assert!(user.contains("user: 200000 bytes"), "{user}");
+    let base = result(row(format!("{}_[0-99999]", "1".repeat(2_000)), 1, 1));
+    assert!(
+        base.contains("more than 67108864 bytes in one record"),
+        "{base}"
+    );
+    assert_eq!(result(row("1".to_owned(), 200_000, 3)), "1");
+}
+
+#[test]
+fn arrays_expand_to_their_tasks() {
+    for (id, tasks) in [
+        ("123", Some("123")),
+        ("123_7", Some("123_7")),
+        ("123+1", Some("123+1")),
+        ("9_[1-3,7]", Some("9_1 9_2 9_3 9_7")),
+        ("9_[0-6:3%2]", Some("9_0 9_3 9_6")),
+        ("9_[1-3", None),
+        ("9_[a]", None),
+        ("9_", None),
+        ("_9", None),
+        ("9_[1-200000]", None),
+    ] {
+        let found = expand(id).ok().map(|ids| ids.join(" "));
+        assert_eq!(found.as_deref(), tasks, "{id}");
+    }
+}
