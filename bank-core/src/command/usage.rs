@@ -226,10 +226,10 @@ impl UsageReport {
     }
 }
 
-/// Bytes in a number of megabytes, cut.
+/// Bytes in a number of megabytes. Its nine places were cut, so the nearest whole number is the stated one.
 fn bytes(megabytes: Decimal) -> Option<i64> {
-    let billionths = megabytes.billionths().checked_mul(1 << 20)?;
-    i64::try_from(billionths.checked_div(1_000_000_000)?).ok()
+    let nearest = (megabytes.billionths().checked_mul(1 << 20)?).checked_add(500_000_000)?;
+    i64::try_from(nearest.checked_div(1_000_000_000)?).ok()
 }
 
 /// A fact of the canonical text, where there is one.

@@ -51,7 +51,9 @@ impl Reported<'_> {
             gid: self.number(&names::GID),
             requested_processors: self.micros(&names::REQUESTED_PROCESSORS),
             requested_memory: self.number(&names::REQUESTED_MEMORY),
-            memory_per_node: memory.filter(|memory| memory_total != Some(*memory)),
+            // Totals of earlier versions are cut, and may be a byte less.
+            memory_per_node: memory
+                .filter(|memory| memory_total.is_none_or(|total| memory.abs_diff(total) > 1)),
             memory_total,
             source: self.text(&names::SOURCE),
             pi: self.text(&names::PI).filter(|_| self.is_collected()),

@@ -304,6 +304,11 @@ fn own_lines_are_read_back() {
     bank.bank_ok(&["import", "auditor", &name, "-m", "blue", "--source", "o"]);
     let sql = "SELECT project, gpus, memory_bytes FROM usage_identity";
     assert_eq!(bank.query(sql), [["chemistry", "2", "100000000"]]);
+    bank.bank_ok(&["machine", "add", "green"]);
+    bank.bank_ok(&["import", "auditor", &name, "-m", "green", "--source", "p"]);
+    for one in uses(&export(&bank, &["jsonl"])) {
+        assert_eq!(one["memory_total_bytes"], 100_000_000, "{one}");
+    }
     let again = export(&bank, &["jsonl", "--profile", "auditor"]);
     for part in [
         r#""account":["chemistry"]"#,
