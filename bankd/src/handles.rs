@@ -35,7 +35,7 @@ pub(crate) fn prepare(config: &mut Config) {
             soft
         }
     };
-    tracing::info!(soft, hard, "open files");
+    tracing::debug!(soft, hard, "open files");
     let needed = needed(config);
     if needed <= soft {
         return;

@@ -271,11 +271,11 @@ fn usage_is_net_of_refunds() {
             "<Transaction><User>{user}</User><Amount>{amount}</Amount></Transaction>"
         ))
     };
-    let answers = [rows("amy", "100.5"), rows("amy", "40")];
+    let answers = [rows("amy", "100.5"), rows("amy", "-40")];
     let net = ran("gusage chem --raw", &answers);
     assert_eq!(net.out, "User|Amount\namy|60.5\n");
     assert!(net.requests[1].contains("<Where name=\"Action\">Refund</Where>"));
-    let later = ran("gusage chem --quiet", &[success(""), rows("bob", "7")]);
+    let later = ran("gusage chem --quiet", &[success(""), rows("bob", "-7")]);
     assert_eq!(later.out, "bob      -7 \n");
     let two =
         "<T><User>amy</User><Amount>9.5</Amount></T><T><User>bob</User><Amount>10</Amount></T>";

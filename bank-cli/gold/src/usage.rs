@@ -26,8 +26,9 @@ pub(super) fn usage(session: &mut Session<'_>) -> Result<u8, Stop> {
         ("Job", "Refund"),
         ("Transaction", "Undo"),
     ] {
-        let found = session.rows(&request(session, object, action))?;
-        found.iter().for_each(|row| add(&mut rows, row));
+        for row in session.rows(&request(session, object, action))? {
+            add(&mut rows, row);
+        }
     }
     if rows.is_empty() {
         check(session, &named)?;
@@ -98,16 +99,16 @@ fn request(session: &Session<'_>, object: &str, action: &str) -> Request {
 }
 
 /// Adds an amount to the others of its user.
-fn add(rows: &mut Vec<Row>, more: &Row) {
-    let user = value(more, "User");
+fn add(rows: &mut Vec<Row>, more: Row) {
+    let user = value(&more, "User");
     let same = rows.iter_mut().find(|row| value(row, "User") == user);
     let own = same.and_then(|row| row.iter_mut().find(|(name, _)| name == "Amount"));
     match own {
         Some((_, sum)) => {
-            let amount = value(more, "Amount").unwrap_or("0");
+            let amount = value(&more, "Amount").unwrap_or("0");
             *sum = figure::added(sum, amount).unwrap_or_default();
         }
-        None => rows.push(more.clone()),
+        None => rows.push(more),
     }
 }
 

@@ -5,7 +5,14 @@ use clap::{Args, Subcommand, builder::PossibleValue};
 use super::{WriteArgs, access::ProposeArgs, value::amount};
 
 /// The states of a request. `declined` is an earlier word for `rejected`.
-const STATES: [&str; 5] = ["open", "approved", "rejected", "withdrawn", "expired"];
+const STATES: [&str; 6] = [
+    "open",
+    "approved",
+    "proposed",
+    "rejected",
+    "withdrawn",
+    "expired",
+];
 
 /// `bank request`.
 #[derive(Debug, Subcommand)]

@@ -147,8 +147,8 @@ fn sentences_below_a_table_are_folded_between_words() {
         [
             "Amounts in SU. Held = running jobs. Rows without sub-projects. Used first: what",
             "ends first.",
-            "! chem/gpu: ends in 42 days; at 1,310 SU/day it is empty on 2026-12-04, before its",
-            "  end",
+            "! chem/gpu: ends in 42 days; at 1,310 SU/day it is empty on 2026-12-04, before",
+            "  its end",
         ]
     );
 }

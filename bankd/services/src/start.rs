@@ -55,8 +55,7 @@ pub fn start_with(
     config: &Config,
     clock: impl FnOnce(bool) -> Result<Arc<dyn LedgerClock>, String>,
 ) -> Result<(Arc<Services>, records::Drain)> {
-    let database = data.database();
-    let mut store = open(data, config)?;
+    let (database, mut store) = (data.database(), open(data, config)?);
     let bank = store.bank()?;
     check_fallbacks(&store.reference())?;
     warm_up(&store, data.path(), bank.test);
@@ -70,8 +69,8 @@ pub fn start_with(
     let uses = store.key_uses()?;
     let spent_until_s = spent_until_s(&store, replica.is_none(), now)?;
     let sessions = Sessions::new(store.web_sessions()?, &config.web);
-    let (batch_max, keep) = (config.ledger.batch_max, records::keep);
-    let started = writer::start_node(store, Arc::clone(&clock), keep, batch_max, replica);
+    let (most, keep) = (config.ledger.batch_max, records::keep);
+    let started = writer::start_node(store, Arc::clone(&clock), keep, most, replica);
     let (writer, thread) = started.context("cannot start the writer")?;
     let counters = Arc::new(Counters::default());
     let records = records::start(&files, &database, &writer, &counters)

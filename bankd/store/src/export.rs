@@ -69,7 +69,14 @@ pub(super) fn changed(connection: &Connection, identity: i64, before: Before) ->
     let (project, user, machine) = before
         .owner
         .map_or((None, None, None), |(p, u, m)| (Some(p), Some(u), Some(m)));
-    let values = (identity, before.ended, project, user, machine, before.digest);
+    let values = (
+        identity,
+        before.ended,
+        project,
+        user,
+        machine,
+        before.digest,
+    );
     let number = connection.prepare_cached(sql)?.insert(values)?;
     seal::renew(connection, "use_change", &[&number])
 }

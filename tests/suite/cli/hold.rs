@@ -214,7 +214,7 @@ fn bad_input_has_one_line_its_exit_code_and_no_effect() {
             "job or reservation",
         ),
         ([&["reserve", ""], &who, &["--wall", "10"]], 2, "object id"),
-        ([&charge, &who, &[]], 2, "how long"),
+        ([&charge, &who, &[]], 2, "the duration is missing"),
         ([&charge, &who, &["--duration", "1.5"]], 2, "1.5"),
         (
             [&["charge", "nosuch"], &[], &["--duration", "10"]],
@@ -229,7 +229,7 @@ fn bad_input_has_one_line_its_exit_code_and_no_effect() {
         (
             [&["lien", "extend"], &["1"], &["--until", "2025-01-01"]],
             1,
-            "over",
+            "in the past",
         ),
         (
             [&["lien", "extend"], &["1"], &["--until", "infinity"]],

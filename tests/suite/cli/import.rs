@@ -163,10 +163,14 @@ fn an_amended_line_charges_the_difference() {
     let (_, expected, _) = import(&bank, &[longer], &[]);
     assert_eq!(expected, "1 records: 1 adjusted\n");
     assert_eq!(bank.figures("chemistry").0, 100_000 - 19_200);
+    // The record that it replaced changes nothing.
     let (_, expected, _) = import(&bank, &[line("1", "")], &[]);
+    assert_eq!(expected, "1 records: 1 duplicate\n");
+    let shorter = line("1", "").replace("00:10:00Z", "00:05:00Z");
+    let (_, expected, _) = import(&bank, &[shorter], &[]);
     assert_eq!(expected, "1 records: 1 adjusted\n");
-    assert_eq!(bank.figures("chemistry").0, 100_000 - 9600);
-    assert_eq!(amount(&bank.job("1"), "charged"), 9600);
+    assert_eq!(bank.figures("chemistry").0, 100_000 - 4800);
+    assert_eq!(amount(&bank.job("1"), "charged"), 4800);
     bank.verify();
 }
 

@@ -130,20 +130,21 @@ fn an_export_of_a_project_takes_back_what_left_it() {
     watched(&bank, "2", "chemistry", 1);
     watched(&bank, "3", "physics", 1);
     assert_eq!(kept(&follow()), 300);
-    for (project, seconds) in [
-        ("physics", 60),
-        ("chemistry", 300),
-        ("ghost", 60),
-        ("physics", 60),
+    // Each record differs from those before it, which would change nothing.
+    for (project, processors, seconds) in [
+        ("physics", 4, 60),
+        ("chemistry", 5, 360),
+        ("ghost", 6, 60),
+        ("physics", 7, 60),
     ] {
-        watched(&bank, "1", project, 4);
+        watched(&bank, "1", project, processors);
         let text = follow();
         assert_eq!(kept(&text), seconds, "{project}: {text}");
         assert_eq!(used(&bank, "chemistry"), seconds);
         assert!(!text.contains("physics"), "{text}");
         // Another use of another project is of no concern.
-        watched(&bank, "3", project, 2);
-        watched(&bank, "3", "physics", 1);
+        watched(&bank, "3", project, 10 + processors);
+        watched(&bank, "3", "physics", 20 + processors);
     }
     let text = follow();
     let last = uses(&text).pop().unwrap();

@@ -287,7 +287,7 @@ fn a_project_of_usage_only_is_selected_by_its_name() {
     accepted(&bank, "end", "b", ("chemistry", "amy"), 100);
     bank.script("delete", &document("a", ("ghost", "amy"), 1, 0))
         .expect(0, "");
-    for format in ["jsonl", "csv", "ur1"] {
+    for format in ["jsonl", "csv"] {
         let text = export(&bank, &[format, "-A", "ghost"]);
         assert!(
             text.contains("ghost") && !text.contains("chemistry"),
@@ -296,7 +296,7 @@ fn a_project_of_usage_only_is_selected_by_its_name() {
     }
     let jobs = bank.json(&["jobs", "-A", "ghost"]);
     assert_eq!(jobs["items"].as_array().map(Vec::len), Some(1), "{jobs}");
-    for command in [&["export", "jsonl"][..], &["jobs"], &["liens"]] {
+    for command in [&["export", "jsonl"][..], &["jobs"], &["lien", "ls"]] {
         let refused = bank.bank(&[command, &["-A", "gohst"]].concat());
         assert!(refused.stderr.contains("gohst"), "{command:?}: {refused:?}");
         assert_ne!(refused.exit, 0, "{command:?}");

@@ -308,7 +308,7 @@ fn an_amended_record_may_become_free() {
             "refund a +57600",
         );
         // The first record again changes nothing: it was replaced.
-        t.expect(ask(finished("j", 3600)), "duplicate", "");
+        t.expect(ask(finished("j", 3600)), "duplicate not_successful", "");
         let mut completed = finished("j", 3600);
         completed.request.facts.group = "g".into();
         t.expect(

@@ -379,12 +379,12 @@ fn a_record_that_names_another_project_moves_what_was_paid() {
     assert_eq!(refund.map(|entry| entry.project.as_str()), Some("P"));
     // The first record again was replaced, and changes nothing.
     let answer = bank.submit(&usage(&line("P", 10)), None, T0);
-    assert_eq!(answer, "duplicate");
-    let back = Line {
+    assert_eq!(answer, "duplicate wc 26");
+    let third = Line {
         processors: 1,
         ..line("P", 20)
     };
-    bank.submit(&usage(&back), None, T0);
+    bank.submit(&usage(&third), None, T0);
     assert_eq!(paid(&mut bank), first);
     assert_eq!(bank.proof(), [""; 0]);
 }

@@ -301,6 +301,8 @@ fn the_whole_settings_stay_where_the_daemon_is_composed() {
         "bankd/src/cli.rs",
         "bankd/src/doctor.rs",
         "bankd/src/demo",
+        // The connections of all listeners.
+        "bankd/src/handles.rs",
         "bankd/src/import/offline.rs",
         "bankd/src/reload.rs",
         "bankd/src/replay.rs",

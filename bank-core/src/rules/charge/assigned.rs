@@ -38,12 +38,10 @@ pub(super) fn take_back(
     // Shadow figures are on no allocation. Their entry is taken back like any entry of a charge. Those of an earlier owner went
     // back when an amended record named another one.
     let figures = standing(&view.history).into_iter().map(|(_, entry)| entry);
-    let (project, user) = (instance.facts.project.clone(), instance.facts.user.clone());
-    let waits = |e: &&Entry| {
-        let is_own = (&e.project, &e.user) == (&project, &user);
-        is_own && e.kind == EntryKind::ChargeNotional && e.allocation.is_none()
-    };
-    for entry in figures.filter(|e| in_shadow && waits(e)) {
+    let own = &instance.facts;
+    let is_own = |e: &&Entry| (&e.project, &e.user) == (&own.project, &own.user);
+    let waits = |e: &&Entry| e.kind == EntryKind::ChargeNotional && e.allocation.is_none();
+    for entry in figures.filter(|e| in_shadow && waits(e) && is_own(e)) {
         let about = About {
             takes_back: Some(entry.id),
             project: entry.project.clone(),

@@ -24,13 +24,7 @@ use crate::view::{Context, View};
 /// Bills a project for what of an instance is unbilled.
 pub(super) fn settle(settle: &Settle, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
     let project = &settle.project;
-    let is_there = ctx.directory.project_named(project).is_some()
-        || ctx.directory.at_partner(project).is_some();
-    if !is_there {
-        return Err(Refusal::ProjectUnknown {
-            project: crate::refusal::short(project),
-        });
-    }
+    check_payer(project, ctx)?;
     let mut instance = one_instance(view, &settle.object_id, ctx)?.clone();
     let suspense = ctx.directory.suspense().map(|a| a.id);
     let mut unbilled = rests(&view.history);
@@ -93,6 +87,17 @@ pub(super) fn settle(settle: &Settle, view: &View, ctx: &Context<'_>) -> Result<
     Ok(Effects {
         given,
         ..postings.finish(Outcome::Settled(settled))
+    })
+}
+
+/// Refuses a project that is neither here nor at a partner.
+fn check_payer(project: &str, ctx: &Context<'_>) -> Result<(), Refusal> {
+    let here = ctx.directory.project_named(project).is_some();
+    if here || ctx.directory.at_partner(project).is_some() {
+        return Ok(());
+    }
+    Err(Refusal::ProjectUnknown {
+        project: crate::refusal::short(project),
     })
 }
 

@@ -175,7 +175,7 @@ mod tests {
         let mut directory = Directory::clone(&directory());
         directory.rates.clear();
         let mut night = rate(2, RateKind::Vbr, "Processors", "", "0.5", Per::Hour);
-        let utc = |_: &str| bank_core::calendar::Zone::parse("UTC");
+        let utc = |_: &str| Some(bank_core::calendar::Zone::default());
         night.when = Some(
             bank_core::calendar::Calendar::read("00:00-06:00 UTC", utc)
                 .unwrap()

@@ -46,7 +46,7 @@ pub(super) async fn list(call: Call) -> Handled {
                 && wanted.holds(&row.project, &row.user, &row.machine);
             Ok(is_wanted
                 && match outcome {
-                    Some(word) => Used::new(row, last(row)?).outcome() == word,
+                    Some(sought) => Used::new(row, last(row)?).outcome() == sought,
                     None => true,
                 })
         };

@@ -244,7 +244,9 @@ fn shape_of(
     }
     let payer = select::find(directory, &request.whose);
     // The account of a partner has a limit for what its projects may owe, not their money.
-    let is_elsewhere = payer.project.is_none() && select::is_payer(directory, &payer.project_name);
+    let name = &payer.project_name;
+    let is_elsewhere =
+        directory.project_named(name).is_none() && directory.at_partner(name).is_some();
     let has_money = !cost_only && !is_elsewhere;
     let priced = Priced {
         usage: &request.usage,

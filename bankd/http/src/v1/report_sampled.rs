@@ -16,7 +16,9 @@ use bankd_store::read::report::{self, Sampling};
 
 use super::call::{Call, Handled, ok};
 use super::owner::{CurrentNames, HIDDEN, holds, leader, sees};
-use super::report_usage::{BUCKETS, BUCKETS_MAX, ROWS_MAX, check_names, every, moment, too_many, zone};
+use super::report_usage::{
+    BUCKETS, BUCKETS_MAX, ROWS_MAX, check_names, every, moment, too_many, zone,
+};
 use super::view::View;
 use crate::error::Failure;
 

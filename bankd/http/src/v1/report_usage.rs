@@ -30,7 +30,8 @@ use crate::error::Failure;
 /// Buckets of one answer.
 pub(super) const BUCKETS_MAX: usize = 10_000;
 /// What is expected of longer periods: `bank usage` names the buckets with `--by`.
-pub(super) const BUCKETS: &str = "at most 10,000 buckets from --from to --until (--by of bank usage)";
+pub(super) const BUCKETS: &str =
+    "at most 10,000 buckets from --from to --until (--by of bank usage)";
 /// Rows of one answer.
 pub(super) const ROWS_MAX: usize = 100_000;
 /// Maximum number of separate rows.

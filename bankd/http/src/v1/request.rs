@@ -22,7 +22,14 @@ use super::{pages, proposal};
 use crate::error::Failure;
 
 /// The words for the state of a request.
-const STATES: [&str; 5] = ["open", "approved", "rejected", "withdrawn", "expired"];
+const STATES: [&str; 6] = [
+    "open",
+    "approved",
+    "proposed",
+    "rejected",
+    "withdrawn",
+    "expired",
+];
 
 /// `POST /api/v1/requests/deposits`
 pub(super) async fn deposit(call: Call) -> Handled {

@@ -12,7 +12,6 @@ use super::stated::Stated;
 use super::tres::{self, Resources};
 use crate::job::{Found, RAW_MAX, Record};
 use crate::lines::Lines;
-use crate::text::clock;
 use crate::{Reader, Sink};
 
 /// Which of the two.
@@ -90,7 +89,7 @@ const FREE: [&str; 7] = [
 
 /// Keys that decide the payer and the amount. A free text of the user could contain one of them, so
 /// a line with two different values of one is rejected.
-const DECIDING: [&str; 17] = [
+const DECIDING: [&str; 16] = [
     "JobId",
     "ArrayJobId",
     "ArrayTaskId",
@@ -103,7 +102,6 @@ const DECIDING: [&str; 17] = [
     "JobState",
     "StartTime",
     "EndTime",
-    "RunTime",
     "NumNodes",
     "NumCPUs",
     "NodeCnt",
@@ -205,7 +203,6 @@ impl<'a> Words<'a> {
             gpus: Some(allocated.gpus),
             resources: others,
             memory_bytes,
-            elapsed: clock(self.get("RunTime")),
             limit_s: row::limit(self.get("TimeLimit")),
             unreadable,
             has_nodes: true,
@@ -261,9 +258,9 @@ mod tests {
             (
                 Form::Scontrol,
                 format!(
-                    "JobId=18 HetJobId=17 HetJobOffset=1 JobName=h\n   UserId=amy(1)\n   RunTime=00:02:00 {REST}"
+                    "JobId=18 HetJobId=17 HetJobOffset=1 JobName=h\n   UserId=amy(1)\n   {REST}"
                 ),
-                "17+1 amy \"h\" 120",
+                "17+1 amy \"h\" 60",
             ),
             (
                 Form::Scontrol,

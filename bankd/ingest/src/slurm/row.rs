@@ -239,18 +239,22 @@ impl Row<'_> {
         }
         job.add_if("elapsed_s", self.elapsed);
         job.add_if("cpu_s", self.cpu);
-        if !ids.is_empty() {
-            // Each task has all of the texts.
-            job.bound()?;
-            if let Some(why) = too_many(ids.len(), job.bytes()) {
-                return Err(why);
-            }
-        }
-        let others = ids.into_iter().map(|id| Job { id, ..job.clone() });
-        let mut jobs: Vec<Job> = others.collect();
-        jobs.push(job);
-        Ok(jobs)
+        tasks(job, ids)
     }
+}
+
+/// A job, and one for each further task of its array, which has all of its texts.
+fn tasks(mut job: Job, ids: Vec<String>) -> Result<Vec<Job>, String> {
+    if !ids.is_empty() {
+        job.bound()?;
+        if let Some(why) = too_many(ids.len(), job.bytes()) {
+            return Err(why);
+        }
+    }
+    let others = ids.into_iter().map(|id| Job { id, ..job.clone() });
+    let mut jobs: Vec<Job> = others.collect();
+    jobs.push(job);
+    Ok(jobs)
 }
 
 /// The tasks of `123_[1-3,7,9-20:2%5]`; any other id is itself.

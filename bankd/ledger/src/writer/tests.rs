@@ -368,7 +368,7 @@ async fn a_command_waits_for_one_long_list_at_most() {
         let mut list = list(300);
         if let Collecting::Add { records, .. } = &mut list.what {
             for record in records {
-                record.row.record_id.push_str(&format!("-{number}"));
+                record.row.record_id = format!("{}-{number}", record.row.record_id);
             }
         }
         lists.push(tokio::spawn(async move {

@@ -28,7 +28,7 @@ impl Thread {
                 }
             }
             // Long tasks that wait here count as well: otherwise the queue would have no limit.
-            self.gather(tasks, &mut batch, self.batch_max.saturating_sub(long.len()));
+            gather(tasks, &mut batch, self.batch_max.saturating_sub(long.len()));
             stopping = batch.iter().any(|task| matches!(task, Task::Stop));
             self.shared
                 .depth
@@ -60,23 +60,23 @@ impl Thread {
             self.work(vec![task]);
         }
     }
+}
 
-    /// Takes the waiting tasks up to a number, and yields as long as that brings more. If requests are read on the same
-    /// core, those in progress get into this commit instead of the next. No timer: as soon as no task
-    /// arrives, the batch runs.
-    fn gather(&self, tasks: &Receiver<Task>, batch: &mut Vec<Task>, most: usize) {
-        loop {
-            let before = batch.len();
-            std::thread::yield_now();
-            while batch.len() < most {
-                match tasks.try_recv() {
-                    Ok(task) => batch.push(task),
-                    Err(_) => break,
-                }
+/// Takes the waiting tasks up to a number, and yields as long as that brings more. If requests are read on the same
+/// core, those in progress get into this commit instead of the next. No timer: as soon as no task
+/// arrives, the batch runs.
+fn gather(tasks: &Receiver<Task>, batch: &mut Vec<Task>, most: usize) {
+    loop {
+        let before = batch.len();
+        std::thread::yield_now();
+        while batch.len() < most {
+            match tasks.try_recv() {
+                Ok(task) => batch.push(task),
+                Err(_) => break,
             }
-            if batch.len() == before || batch.len() >= most {
-                return;
-            }
+        }
+        if batch.len() == before || batch.len() >= most {
+            return;
         }
     }
 }
