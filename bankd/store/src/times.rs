@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 const COLUMNS: &str = "tx, n, instance, machine, reservation, start_at, end_at, processors, facts,
     back, exact, idle, at";
 
-/// Adds the requested rows: of a reservation, of the instances in view, and of a transaction that is reversed.
+/// Adds the requested rows: of a reservation, of the instances in view, and of those of a transaction that is reversed.
 pub(super) fn add(connection: &Connection, need: &Need, view: &mut View) -> Result<(), Error> {
     let mut seen = BTreeSet::new();
     let mut found = Vec::new();
@@ -45,7 +45,8 @@ pub(super) fn add(connection: &Connection, need: &Need, view: &mut View) -> Resu
         }
     }
     if let Some(target) = view.past.first() {
-        query("tx = ?1", &[&target.id.0])?;
+        let of_target = "instance IN (SELECT instance FROM reservation_time WHERE tx = ?1)";
+        query(of_target, &[&target.id.0])?;
     }
     found.sort_unstable_by_key(|(key, _)| *key);
     view.times = found.into_iter().map(|(_, time)| time).collect();

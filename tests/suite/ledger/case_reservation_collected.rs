@@ -63,6 +63,26 @@ fn a_record_that_differs_in_its_reservation_is_an_amendment() {
     });
 }
 
+/// An amended record took back the time of the first one. The undo of the first charge takes it back no second time.
+#[test]
+fn the_undo_of_a_replaced_record_leaves_its_job_in_the_reservation() {
+    on_both(|t| {
+        world(t);
+        sourced(t);
+        t.after([reserved(16, 3600, "T0+3600").ask(true)]);
+        t.after([used(record("j", "T0+1800", Some("r")))]);
+        let first = t.tx("charge", 0);
+        assert_eq!(billed(t), 54_000);
+        t.after([used(record("j", "T0+2700", Some("r")))]);
+        assert_eq!(billed(t), 50_400);
+        t.after([undo(first)]);
+        assert_eq!(billed(t), 50_400);
+        let undone = t.tx("undo", 0);
+        t.after([undo(undone)]);
+        assert_eq!(billed(t), 50_400);
+    });
+}
+
 #[test]
 fn documents_charge_reservations_where_a_collector_charges_jobs() {
     for first in 0..3 {
