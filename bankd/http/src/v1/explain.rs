@@ -169,6 +169,24 @@ mod tests {
     use bank_core::time::{Seconds, Timestamp};
     use bank_core::usage::Usage;
 
+    /// The lines of twelve hours.
+    fn shown(directory: &Directory, usage: &Usage) -> Vec<String> {
+        let priced = Priced {
+            usage: usage,
+            duration: Seconds(43_200),
+            machine: None,
+            machine_name: "",
+            at: Timestamp(0),
+            from: Timestamp(0),
+            named: bank_core::price::Named::default(),
+        };
+        let lines = lines(directory, &priced);
+        lines
+            .iter()
+            .map(|l| format!("{} = {} {}", l.text, l.amount, l.unit))
+            .collect()
+    }
+
     /// A rate in force at some hours replaces the other one there: one line has the price of both.
     #[test]
     fn rates_of_hours_are_one_line() {
@@ -189,22 +207,8 @@ mod tests {
             nodes: Some(Decimal::whole(1)),
             ..Usage::default()
         };
-        let priced = Priced {
-            usage: &usage,
-            duration: Seconds(43_200),
-            machine: None,
-            machine_name: "",
-            at: Timestamp(0),
-            from: Timestamp(0),
-            named: bank_core::price::Named::default(),
-        };
-        let lines = lines(&directory, &priced);
-        let shown: Vec<String> = lines
-            .iter()
-            .map(|l| format!("{} = {} {}", l.text, l.amount, l.unit))
-            .collect();
         assert_eq!(
-            shown,
+            shown(&directory, &usage),
             [
                 "10 procs × 12:00:00 × 1 per hour, 0.5 per hour (00:00-06:00 UTC) = 90.000 SU",
                 "+ 1 nodes × 12:00:00 per hour = 102.000 SU",
@@ -237,22 +241,8 @@ mod tests {
             class: Some("big".into()),
             ..Usage::default()
         };
-        let priced = Priced {
-            usage: &usage,
-            duration: Seconds(43_200),
-            machine: None,
-            machine_name: "",
-            at: Timestamp(0),
-            from: Timestamp(0),
-            named: bank_core::price::Named::default(),
-        };
-        let lines = lines(&directory, &priced);
-        let shown: Vec<String> = lines
-            .iter()
-            .map(|l| format!("{} = {} {}", l.text, l.amount, l.unit))
-            .collect();
         assert_eq!(
-            shown,
+            shown(&directory, &usage),
             [
                 "64 procs × 12:00:00 = 768.000 core-hours",
                 "× qos high 1.5 = 1152.000 SU",
