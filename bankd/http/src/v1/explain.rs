@@ -172,7 +172,7 @@ mod tests {
     /// The lines of twelve hours.
     fn shown(directory: &Directory, usage: &Usage) -> Vec<String> {
         let priced = Priced {
-            usage: usage,
+            usage,
             duration: Seconds(43_200),
             machine: None,
             machine_name: "",
