@@ -26,6 +26,8 @@ pub(super) fn nodes_with_doors(logs: &[String]) -> Vec<Bank> {
     let first = Setup::new()
         .toml("\n[gold.peer.maui]\naddresses = [\"127.0.0.1\"]\n")
         .start();
+    // AUDITOR's records are of a machine of their own: the first source that charges a machine keeps it.
+    first.bank_ok(&["machine", "add", "farm"]);
     let secret = first.folder().join("maui.key");
     fs::write(&secret, GOLD).unwrap();
     fs::set_permissions(&secret, fs::Permissions::from_mode(0o600)).unwrap();
@@ -64,7 +66,7 @@ pub(super) fn gold_charge(job: &str) -> Vec<u8> {
 /// A record for AUDITOR's routes.
 pub(super) fn record(id: &str) -> Request {
     let record = format!(
-        "{{\"record_id\":\"{id}\",\"meta\":{{\"site_id\":[\"colony\"],\"group_id\":[\"physics\"],\
+        "{{\"record_id\":\"{id}\",\"meta\":{{\"site_id\":[\"farm\"],\"group_id\":[\"physics\"],\
          \"user_id\":[\"ops\"]}},\"components\":[{{\"name\":\"Cores\",\"amount\":1,\
          \"scores\":[]}}],\"start_time\":\"2025-12-31T23:00:00Z\",\"stop_time\":\
          \"2025-12-31T23:10:00Z\"}}"
