@@ -285,7 +285,11 @@ fn of_charge(charge: &Charge, directory: &Directory, now: Timestamp) -> Need {
     Need {
         ending_after: Some(at),
         came_after: late(at, directory, now),
-        others: charge.terms.source.as_ref().map(|_| charge.request.key()),
+        others: charge
+            .terms
+            .delivered
+            .is_none()
+            .then(|| charge.request.key()),
         windows: charge.terms.window.is_some(),
         partner: charge.terms.delivered.as_ref().map(|d| d.partner.clone()),
         refused: charge.is_checked.then_some(RefusedFor::Charge),

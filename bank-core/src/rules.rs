@@ -8,6 +8,7 @@ mod admin;
 mod allocation;
 mod assign;
 mod attention;
+mod billed_time;
 mod charge;
 mod choice;
 pub(crate) mod clock;

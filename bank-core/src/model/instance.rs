@@ -184,10 +184,13 @@ impl Instance {
         }
     }
 
-    /// Whether it ended, and all of its use is billed: no other source bills it again.
+    /// Whether it ended, and all of its use is billed: no other source bills it again. One whose charges are all undone is
+    /// not.
     pub fn is_billed(&self) -> bool {
         let has_ended = matches!(self.closed, Some((_, Closing::End | Closing::Delete)));
-        has_ended && self.record.is_some() && self.kept == Seconds(0)
+        let is_paid = !(self.billed.is_zero() && self.shadow_billed.is_zero());
+        let is_charged = self.record.is_some() && (is_paid || self.charged > Seconds(0));
+        has_ended && is_charged && self.kept == Seconds(0)
     }
 
     /// Whether it was open at an instant.

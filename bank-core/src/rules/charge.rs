@@ -122,6 +122,7 @@ fn begin<'a>(
     let at = charge.happened(ctx.now);
     let mut postings = Postings::new(view);
     let mut instance = subject(&mut postings, charge, view, at, ctx)?;
+    source::check_owner(charge, &instance, view)?;
     let (before, known) = (instance.standing(), Owner::of(&instance));
     let reported = keep::waiting(charge, &instance, measure::reported(charge)?);
     ceiling::note_starts(&mut instance, charge, reported, view.refused, at);

@@ -432,9 +432,11 @@ impl Rollups {
 
     /// What each owner has of an instance, the present one last; nothing if that one has all of it.
     pub(super) fn shares(&mut self, connection: &Connection, id: i64) -> Result<Vec<Share>, Error> {
-        if self.is_finished(connection, id)? {
-            return Ok(Vec::new());
-        }
+        let stated = if self.is_finished(connection, id)? {
+            Some(self.use_of(connection, id)?)
+        } else {
+            None
+        };
         let Some(subject) = Subject::read(connection, id)? else {
             return Ok(Vec::new());
         };
@@ -443,7 +445,7 @@ impl Rollups {
         };
         let factors = ready(&mut self.factors, connection)?;
         let began = first.charge.window().0;
-        shares::shares_of(connection, factors, &subject, began)
+        shares::shares_of(connection, factors, (&subject, began), stated)
     }
 
     /// Discards unwritten changes.

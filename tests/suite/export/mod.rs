@@ -1,6 +1,7 @@
 //! Exports as other programs get them: every use once, along a cursor that survives the ends of runs, in
 //! every format.
 
+mod beside;
 mod billed;
 mod by_hand;
 mod feed;

@@ -10,7 +10,7 @@ use super::{bank, export, page, path, uses};
 use crate::harness::{Bank, Setup, T0};
 
 /// A bank whose projects have money, with a machine of a mode.
-fn funded(mode: &str) -> Bank {
+pub(super) fn funded(mode: &str) -> Bank {
     let bank = bank();
     with_machine(&bank, mode);
     bank
@@ -23,7 +23,7 @@ fn with_machine(bank: &Bank, mode: &str) {
 }
 
 /// A use of a minute, as its source reports it.
-fn reported(bank: &Bank, job: &str, project: &str, processors: u32) {
+pub(super) fn reported(bank: &Bank, job: &str, project: &str, processors: u32) {
     reported_as(bank, job, project, processors, "completed");
 }
 

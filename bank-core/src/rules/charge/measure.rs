@@ -11,6 +11,7 @@ use crate::model::Instance;
 use crate::price::{Priced, price, priced_from};
 use crate::refusal::Refusal;
 use crate::reservation::ReservationTime;
+use crate::rules::billed_time::BilledTime;
 use crate::rules::fallback;
 use crate::terms::{Added, ITEMISATION_BYTES_MAX, Overlap, SPANS_MAX, Span};
 use crate::time::{MICROS, Seconds, Timestamp};
@@ -192,20 +193,17 @@ fn in_window(
     if window.end > ctx.now.plus(SKEW) {
         return Err(Refusal::bad_value("end", "a time that has passed"));
     }
-    let of_instance = view.windows.iter().find(|(id, _)| *id == instance.id);
-    let billed = of_instance.map_or(&[][..], |(_, spans)| spans.as_slice());
-    let rest = window.without(billed);
-    if let Some(known) = billed.iter().find(|known| known.meets(&window)) {
+    let billed = BilledTime::of(instance, view);
+    let rest = window.without(&billed.all());
+    if let Some(Span { start, end }) = billed.within(&window) {
         // An amount as given cannot be split.
         let split = charge.terms.amount.is_some() && !rest.is_empty();
         if split || ctx.directory.policy.overlap == Overlap::Reject {
-            return Err(Refusal::Overlap {
-                start: known.start.max(window.start),
-                end: known.end.min(window.end),
-            });
+            return Err(Refusal::Overlap { start, end });
         }
     }
-    let windows = window.joined(billed);
+    let add = |windows: Vec<Span>, span: &Span| span.joined(&windows);
+    let windows = rest.iter().fold(billed.windows, add);
     if windows.len() > SPANS_MAX {
         return Err(Refusal::BadValue {
             field: "start",

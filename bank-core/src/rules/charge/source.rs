@@ -2,8 +2,9 @@
 
 use crate::command::Charge;
 use crate::model::{Instance, Machine, ObjectType};
+use crate::refusal::Refusal;
 use crate::rules::same;
-use crate::terms::Whole;
+use crate::terms::{Terms, Whole};
 use crate::view::{Context, View};
 
 /// The source that charges the machine's jobs in place of the charge's own. Reservations are charged by the
@@ -33,6 +34,42 @@ pub(super) fn claimed(charge: &Charge, ctx: &Context<'_>) -> Option<(String, Str
         return None;
     }
     Some((unclaimed.name.clone(), charge.terms.source.clone()?))
+}
+
+/// Refuses another project or user for a charge by hand beside a collector's record: the record states whose the use is,
+/// and the next one of its source would take that charge back.
+pub(super) fn check_owner(
+    charge: &Charge,
+    instance: &Instance,
+    view: &View,
+) -> Result<(), Refusal> {
+    let Terms {
+        source,
+        finished,
+        delivered,
+        assigned,
+        ..
+    } = &charge.terms;
+    let is_by_hand = source.is_none() && finished.is_none() && delivered.is_none() && !assigned;
+    let Some(collector) = same::collector(instance, view).filter(|_| is_by_hand) else {
+        return Ok(());
+    };
+    let (whose, facts) = (&charge.request.whose, &instance.facts);
+    for (field, named, known) in [
+        ("project", &whose.project, &facts.project),
+        ("user", &whose.user, &facts.user),
+    ] {
+        if named.as_ref().is_some_and(|named| named != known) {
+            return Err(Refusal::bad_field(
+                field,
+                format!(
+                    "{known}, as in the record of {collector}; to bill another {field}, refund this job and charge the \
+                     other one under a name of its own"
+                ),
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// The word for it in the journal.

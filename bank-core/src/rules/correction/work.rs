@@ -12,6 +12,7 @@ use crate::model::Instance;
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
 use crate::reservation;
+use crate::rules::billed_time::BilledTime;
 use crate::terms::{self, Added, Span};
 use crate::time::Seconds;
 use crate::usage;
@@ -103,9 +104,10 @@ fn reverse_money(
             let of_all = worth(back.plus(row.amount)?, ctx)?;
             let exact = added(root, undone).or((!rows.is_empty()).then_some(of_all));
             facts_changed = moved::name_mover(instance, root, view, undone);
+            // Before the seconds change: they and the windows are those of the same time.
+            unbill_windows(&mut postings, instance, root, view, undone)?;
             uncount(instance, priced(root, own, view), &row, exact, ctx)?;
             undispute(instance, root, undone);
-            unbill_windows(&mut postings, instance, root, view, undone)?;
         }
         "settle" => {
             instance.billed = instance.billed.plus(row.amount)?;
@@ -221,24 +223,18 @@ fn unbill_windows(
     if own.is_empty() {
         return Ok(());
     }
-    let known = view.windows.iter().find(|(id, _)| *id == instance.id);
-    let mut spans = known.map(|(_, spans)| spans.clone()).unwrap_or_default();
-    for window in own {
-        let billed = spans.iter().find(|span| span.meets(&window)).copied();
-        spans = match billed.filter(|_| !undone) {
-            Some(billed) => {
-                return Err(Refusal::Overlap {
-                    start: billed.start.max(window.start),
-                    end: billed.end.min(window.end),
-                });
-            }
-            None if undone => {
-                let rest = |span: &Span| span.without(&[window]);
-                spans.iter().flat_map(rest).collect()
-            }
-            None => window.joined(&spans),
-        };
+    let billed = BilledTime::of(instance, view);
+    let again = own.iter().filter(|_| !undone);
+    if let Some(Span { start, end }) = again.clone().find_map(|window| billed.within(window)) {
+        return Err(Refusal::Overlap { start, end });
     }
+    let spans = if undone {
+        let rest = |span: &Span| span.without(&own);
+        billed.windows.iter().flat_map(rest).collect()
+    } else {
+        let add = |windows: Vec<Span>, span: &Span| span.joined(&windows);
+        again.fold(billed.windows, add)
+    };
     postings.windows.push((instance.id, spans));
     Ok(())
 }

@@ -8,9 +8,12 @@ use super::owners::owners_of;
 use super::taken::parts_of;
 use super::worth::Worth;
 use bank_core::time::{Seconds, Timestamp};
-use bank_core_figures::rollup::{Sign, Sums};
+use bank_core_figures::rollup::{Measure, Sign, Sums};
 use rusqlite::Connection;
 use std::collections::BTreeMap;
+
+/// Billionths of a processor-second in the microseconds of the figures.
+const BILLIONTHS_PER_MICRO: i128 = 1_000;
 
 /// What an owner has of an instance.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,13 +32,13 @@ pub(crate) struct Share {
     pub(crate) worth: Worth,
 }
 
-/// What each owner has of an instance whose usage its charges define, the present one last; nothing if that one has
-/// all of it.
+/// What each owner has of an instance that began at an instant, the present one last; nothing if that one has all of it.
+/// The usage that a finished use states is all of the present owner.
 pub(super) fn shares_of(
     connection: &Connection,
     factors: &mut Factors,
-    subject: &Subject,
-    began: Timestamp,
+    (subject, began): (&Subject, Timestamp),
+    stated: Option<Sums>,
 ) -> Result<Vec<Share>, Error> {
     let chain = chain(connection, subject.last_usage)?;
     let owners = owners_of(connection, &chain)?;
@@ -47,7 +50,13 @@ pub(super) fn shares_of(
     }
     let mut shares: BTreeMap<(String, String), Share> = BTreeMap::new();
     let own = (subject.project.clone(), subject.user.clone());
-    for (charge, sign) in standing(&chain) {
+    let defines = stated.is_none();
+    if let Some(sums) = stated {
+        let share = shares.entry(own.clone()).or_default();
+        share.work = sums.get(Measure::Core).saturating_mul(BILLIONTHS_PER_MICRO);
+        share.sums = sums;
+    }
+    for (charge, sign) in standing(&chain).into_iter().filter(|_| defines) {
         let owner = owners.get(&charge.id);
         let owner = owner.map(|owner| (owner.project.clone(), owner.user.clone()));
         let share = shares.entry(owner.unwrap_or_else(|| own.clone()));

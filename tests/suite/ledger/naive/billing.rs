@@ -83,7 +83,8 @@ impl Naive {
             }
             let whole: Vec<i64> = seconds_of(window).collect();
             let mut rest = whole.clone();
-            rest.retain(|second| !instance.used.contains(second));
+            let billed = self.billed_seconds(n);
+            rest.retain(|second| !billed.contains(second));
             let is_billed = rest.len() < whole.len();
             let splits = charge.terms.amount.is_some() && !rest.is_empty();
             if is_billed && (splits || self.policy.overlap == Overlap::Reject) {
@@ -125,6 +126,23 @@ impl Naive {
             part: (duration < reported).then_some((duration, reported)),
             ..Measured::default()
         })
+    }
+
+    /// The seconds that are billed: those of windows, and from the start in the documents on those that no window states.
+    pub(super) fn billed_seconds(&self, n: usize) -> Vec<i64> {
+        let i = &self.instances[n];
+        let mut all = i.used.clone();
+        let Some(start) = i.facts.start.map(|start| start.seconds()) else {
+            return all;
+        };
+        let latest = start + i.seconds;
+        let end = i.facts.end.map_or(latest, |end| end.seconds().min(latest));
+        let left = usize::try_from(i.seconds)
+            .unwrap_or(0)
+            .saturating_sub(i.used.len());
+        let free = (start..end).filter(|second| !i.used.contains(second));
+        all.extend(free.take(left));
+        all
     }
 
     /// Adds to the instance's exact sum; what is billed now is the rounded sum less what was billed

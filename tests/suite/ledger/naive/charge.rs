@@ -65,6 +65,9 @@ impl Naive {
         let at = self.happened(window.map(|w| w.end).or(request.event_time));
         let began = self.opens(charge, at);
         let known = self.charged(charge, at);
+        if known.is_some_and(|n| self.is_of_other(charge, n)) {
+            return Err(refused("bad_value"));
+        }
         let is_kept = self.is_kept(charge, known);
         let n = known.unwrap_or_else(|| self.new_instance(request, began));
         if is_kept {

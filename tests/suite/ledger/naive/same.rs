@@ -69,7 +69,8 @@ impl Naive {
     pub(super) fn is_billed(&self, n: usize) -> bool {
         let i = &self.instances[n];
         let is_over = i.closed.is_some() && (i.is_ended || i.is_deleted);
-        is_over && i.used_until.is_some() && i.kept == 0
+        let is_charged = i.seconds > 0 || (i.billed, i.shadow_billed) != (0, 0);
+        is_over && i.used_until.is_some() && is_charged && i.kept == 0
     }
 
     /// The use that a record is about; not one that its own source has charged another record on.
@@ -143,6 +144,18 @@ impl Naive {
             None => self.is_counted(key, None, of_charge(charge, at)),
         };
         self.is_foreign(charge) || (charge.terms.source.is_some() && is_collected())
+    }
+
+    /// Whether a charge by hand names another owner than the records of the use.
+    pub(super) fn is_of_other(&self, charge: &Charge, n: usize) -> bool {
+        let terms = &charge.terms;
+        let is_by_hand = terms.source.is_none() && terms.finished.is_none() && !terms.assigned;
+        let (whose, facts) = (&charge.request.whose, &self.instances[n].facts);
+        let is_other =
+            |named: &Option<String>, known: &str| named.as_ref().is_some_and(|n| n != known);
+        let is_named =
+            is_other(&whose.project, &facts.project) || is_other(&whose.user, &facts.user);
+        is_by_hand && is_named && self.is_collected(n)
     }
 
     /// What a first record bills is what was not billed before; a scheduler bills what it reported

@@ -290,6 +290,7 @@ impl Naive {
         back: Option<i64>,
     ) -> Result<(), String> {
         let (amount, seconds, is_shadow) = self.tx().usage.unwrap();
+        let billed = self.billed_seconds(n);
         let windows = self.journal[root].seconds.clone();
         // What a bound made of a charge is not what it added (note 0022).
         let added = self.journal[root].exact;
@@ -317,7 +318,7 @@ impl Naive {
         }
         if is_undone {
             instance.used.retain(|second| !windows.contains(second));
-        } else if windows.iter().any(|second| instance.used.contains(second)) {
+        } else if windows.iter().any(|second| billed.contains(second)) {
             return Err(refused("overlap"));
         } else {
             instance.used.extend(windows);
