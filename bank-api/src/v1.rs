@@ -142,7 +142,8 @@ pub use records::{RecordLine, RecordQuery, SinkStatus, Truth};
 pub use registry::{Member, NewMember, Project};
 pub use report::{UsageFigures, UsageLine, UsageQuery, UsageTable};
 pub use request::{
-    DepositRequest, ExtensionRequest, MemberRequest, ProjectRequest, ProjectStart, RequestQuery,
+    DepositRequest, ExtensionRequest, MemberRequest, ProjectRequest, ProjectStart, REQUEST_STATES,
+    RequestQuery,
 };
 pub use reserve::{Charged, Held, NewCharge, NewReserve, PaidPart, PatchLien};
 pub use sampled::{SampledFigures, SampledLine, SampledQuery, SampledSource, SampledTable};

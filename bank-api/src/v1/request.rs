@@ -92,6 +92,16 @@ pub struct ProjectStart {
     pub deposit: Option<super::NewDeposit>,
 }
 
+/// The states of a request.
+pub const REQUEST_STATES: [&str; 6] = [
+    "open",
+    "approved",
+    "proposed",
+    "rejected",
+    "withdrawn",
+    "expired",
+];
+
 /// Query of `GET /api/v1/requests`. Answer: `List<Proposal>`, the newest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -100,7 +110,7 @@ pub struct RequestQuery {
     /// Only those of the caller.
     #[serde(default)]
     pub mine: bool,
-    /// Only those of this state: `open`, `approved`, `rejected`, `withdrawn` or `expired`.
+    /// Only those of this state: `open`, `approved`, `proposed`, `rejected`, `withdrawn` or `expired`.
     pub state: Option<String>,
     /// Cursor: `next` of the page before.
     pub after: Option<String>,

@@ -1,18 +1,9 @@
 //! Arguments of `bank request`.
 
+use bank_api::v1::REQUEST_STATES;
 use clap::{Args, Subcommand, builder::PossibleValue};
 
 use super::{WriteArgs, access::ProposeArgs, value::amount};
-
-/// The states of a request. `declined` is an earlier word for `rejected`.
-const STATES: [&str; 6] = [
-    "open",
-    "approved",
-    "proposed",
-    "rejected",
-    "withdrawn",
-    "expired",
-];
 
 /// `bank request`.
 #[derive(Debug, Subcommand)]
@@ -32,8 +23,9 @@ pub(crate) enum RequestCommand {
         #[arg(long)]
         mine: bool,
         /// Only those of this state
+        // `declined` is an earlier word for `rejected`.
         #[arg(long, value_name = "STATE",
-              value_parser = STATES.map(|state| match state {
+              value_parser = REQUEST_STATES.map(|state| match state {
                   "rejected" => PossibleValue::new(state).alias("declined"),
                   state => PossibleValue::new(state),
               }))]

@@ -40,13 +40,13 @@ fn close(context: &Context, args: &CloseArgs) -> Result<String, Failure> {
     let answer: Written<Close> = context.send(Method::POST, &["closes"], &body, &args.write)?;
     let closed = &answer.object;
     let sentence = format!(
-        "closed {} to {} (exclusive): {} {} on {} accounts; what comes later is an adjustment of \
-         the open period",
+        "closed {} to {} (exclusive): {} {} on {}; what comes later is an adjustment of the open \
+         period",
         from(closed.from.as_deref(), context),
         when::date(&closed.until, context.zone),
         figure::grouped(closed.amount.as_deref().unwrap_or("0")),
         closed.unit,
-        closed.accounts.unwrap_or_default(),
+        figure::counted(&closed.accounts.unwrap_or_default().to_string(), "account"),
     );
     context.written(&answer, &sentence)
 }

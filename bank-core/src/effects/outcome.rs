@@ -64,7 +64,7 @@ pub enum Outcome {
     Transferred(Transferred),
     /// Amounts went back to the accounts that had paid.
     Refunded(Refunded),
-    /// An account was put right.
+    /// An account was corrected.
     Adjusted(Adjusted),
     /// A transaction has its opposite.
     Reversed(Reversed),

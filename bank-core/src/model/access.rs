@@ -74,7 +74,7 @@ pub enum MoneyKind {
     Transfer,
     /// A refund to the accounts that paid for a job.
     Refund,
-    /// An account put right.
+    /// A correction of an account.
     Adjust,
     /// A higher credit limit.
     CreditLimit,

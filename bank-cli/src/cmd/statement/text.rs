@@ -160,7 +160,7 @@ fn sums(form: &Form, statement: &Statement, whole: bool) -> String {
         out.push_str(&line("Closing amount", &shown(closing), BALANCE));
     } else {
         let sum = figure::added(&statement.total_credits, &statement.total_debits);
-        out.push_str(&line("Together", &shown(&sum.unwrap_or_default()), BALANCE));
+        out.push_str(&line("Total", &shown(&sum.unwrap_or_default()), BALANCE));
     }
     for (left, amount) in beside(statement) {
         out.push_str(&line(&left, &shown(&amount), BALANCE));

@@ -151,7 +151,7 @@ fn warnings(decided: &Decided<'_>, charged: &effects::Charged) -> Vec<String> {
     {
         let machine = &charge.request.whose.machine;
         warnings.push(format!(
-            "machine_unknown: no machine {machine:?}, billed all the same"
+            "machine_unknown: no machine {machine:?}; the charge is billed"
         ));
     }
     if charged.unpriced && charged.amount.is_zero() {

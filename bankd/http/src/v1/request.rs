@@ -5,7 +5,7 @@ use axum::response::IntoResponse as _;
 use bank_api::text::percent_encode;
 use bank_api::v1::{
     self, DepositRequest, ExtensionRequest, MemberRequest, NewDecision, NewDeposit, NewMember,
-    PatchAllocation, ProjectRequest, ProjectStart, ProposedRequest, RequestQuery,
+    PatchAllocation, ProjectRequest, ProjectStart, ProposedRequest, REQUEST_STATES, RequestQuery,
 };
 use bank_core::command::{Access, Command, Propose, Reject};
 use bank_core::model::Proposal;
@@ -20,16 +20,6 @@ use super::call::{Call, Handled};
 use super::path::Path;
 use super::{pages, proposal};
 use crate::error::Failure;
-
-/// The words for the state of a request.
-const STATES: [&str; 6] = [
-    "open",
-    "approved",
-    "proposed",
-    "rejected",
-    "withdrawn",
-    "expired",
-];
 
 /// `POST /api/v1/requests/deposits`
 pub(super) async fn deposit(call: Call) -> Handled {
@@ -140,7 +130,7 @@ async fn ask(
 pub(super) async fn list(call: Call) -> Handled {
     let query: RequestQuery = call.query()?;
     let state = query.state.as_deref();
-    if state.is_some_and(|state| !STATES.contains(&state)) {
+    if state.is_some_and(|state| !REQUEST_STATES.contains(&state)) {
         return Err(call.refused(&Refusal::bad_value(
             "state",
             "open, proposed, approved, rejected, withdrawn or expired",
