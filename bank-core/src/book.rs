@@ -271,8 +271,8 @@ impl Ledger for Book {
                 .filter(|refused| refused.is_wanted(&view.instances));
             view.refused = wanted.and_then(|_| self.refused.get(key).copied());
         }
-        if let Some(machine) = &need.charges_on {
-            view.machine_charged = self.is_charged(machine);
+        if let Some((machine, source)) = &need.charges_on {
+            view.machine_charged = self.is_charged(machine, source);
         }
         if let Some(identity) = &need.identity {
             self.add_known(identity, &mut view);
@@ -397,7 +397,10 @@ impl Ledger for Book {
             }
         });
         let already = already.collect();
-        let charged = unclaimed.iter().filter(|machine| self.is_charged(machine));
+        let source = &chunk.source;
+        let charged = unclaimed
+            .iter()
+            .filter(|machine| self.is_charged(machine, source));
         Ok((already, charged.cloned().collect()))
     }
 

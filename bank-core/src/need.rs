@@ -88,8 +88,8 @@ pub struct Need {
     /// The uses of this object under its other ids too: schedulers and their accounting may differ in the
     /// name of a server behind the id.
     pub alias: Option<InstanceKey>,
-    /// Whether anything was charged on this machine.
-    pub charges_on: Option<String>,
+    /// Whether anything was charged on this machine, other than by records of this source.
+    pub charges_on: Option<(String, String)>,
     /// Where there is one instance only: what it was charged and what became of that.
     pub history: bool,
     /// The period that was closed last.

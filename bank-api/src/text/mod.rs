@@ -19,5 +19,6 @@ pub use formula::is_formula;
 pub use percent::percent_encode;
 pub use suggest::suggest;
 pub use time::{
-    Moment, format_rfc3339, format_seconds, parse_event_time, parse_rfc3339, parse_time,
+    Moment, first_of_day, format_rfc3339, format_seconds, parse_event_time, parse_rfc3339,
+    parse_time,
 };

@@ -1,6 +1,9 @@
 //! Times: RFC 3339 in UTC for machines, and the short forms that people type (`ux.md` 2.2).
 
-use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, SecondsFormat, TimeZone, Utc};
+use chrono::{
+    DateTime, NaiveDate, NaiveDateTime, NaiveTime, Offset as _, SecondsFormat, TimeDelta, TimeZone,
+    Utc,
+};
 
 use super::duration::{digits, unit_seconds};
 
@@ -77,7 +80,7 @@ pub fn parse_time<Z: TimeZone>(text: &str, now_us: i64, zone: &Z) -> Option<Mome
         "now" => return Some(Moment::At(now_us)),
         "today" => {
             let now = DateTime::<Utc>::from_timestamp_micros(now_us)?.with_timezone(zone);
-            return at_zone(now.date_naive().and_time(NaiveTime::MIN), zone);
+            return first_of_day(now.date_naive(), zone).map(Moment::At);
         }
         _ => {}
     }
@@ -90,17 +93,23 @@ pub fn parse_time<Z: TimeZone>(text: &str, now_us: i64, zone: &Z) -> Option<Mome
     let whole_month = format!("{text}-01");
     let date = |text: &str| NaiveDate::parse_from_str(text, "%Y-%m-%d").ok();
     let shape = |pattern: &str| has_shape(text, pattern);
-    let local = if shape("0000-00-00") {
-        date(text)?.and_time(NaiveTime::MIN)
+    let day = if shape("0000-00-00") {
+        Some(date(text)?)
     } else if shape("0000-00") {
-        date(&whole_month)?.and_time(NaiveTime::MIN)
+        Some(date(&whole_month)?)
+    } else {
+        None
+    };
+    let at = if let Some(day) = day {
+        first_of_day(day, zone)
     } else {
         let text = text.replacen('T', " ", 1);
-        ["%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M"]
+        let local = ["%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M"]
             .iter()
-            .find_map(|form| NaiveDateTime::parse_from_str(&text, form).ok())?
+            .find_map(|form| NaiveDateTime::parse_from_str(&text, form).ok())?;
+        at_zone(local, zone)
     };
-    at_zone(local, zone)
+    at.map(Moment::At)
 }
 
 fn relative(text: &str, now_us: i64) -> Option<Moment> {
@@ -127,10 +136,25 @@ fn has_shape(text: &str, pattern: &str) -> bool {
         })
 }
 
-/// A local time that occurs twice counts as its first occurrence.
-fn at_zone<Z: TimeZone>(local: NaiveDateTime, zone: &Z) -> Option<Moment> {
-    let time = zone.from_local_datetime(&local).earliest()?;
-    Some(Moment::At(time.timestamp_micros()))
+/// The first instant of a day in a zone, in µs since 1970 UTC. Some days begin after midnight, where clocks go forward then.
+pub fn first_of_day<Z: TimeZone>(day: NaiveDate, zone: &Z) -> Option<i64> {
+    let midnight = day.and_time(NaiveTime::MIN);
+    let quarters = (0..=16).map(|n| midnight.checked_add_signed(TimeDelta::minutes(15 * n)));
+    quarters.flatten().find_map(|local| at_zone(local, zone))
+}
+
+/// A local time in a zone, in µs since 1970 UTC. One that occurs twice counts as its first occurrence; one that a clock
+/// change leaves out has none. The offsets of the day before and the day after decide, because `chrono::Local` gives the
+/// second occurrence as the earliest.
+fn at_zone<Z: TimeZone>(local: NaiveDateTime, zone: &Z) -> Option<i64> {
+    let offset = |utc: &NaiveDateTime| zone.offset_from_utc_datetime(utc).fix();
+    let by_day = |days| {
+        let near = local.checked_add_signed(TimeDelta::days(days))?;
+        let own = offset(&near);
+        let utc = local.checked_sub_offset(own)?;
+        (offset(&utc) == own).then(|| utc.and_utc().timestamp_micros())
+    };
+    [by_day(-1), by_day(1)].into_iter().flatten().min()
 }
 
 #[cfg(test)]

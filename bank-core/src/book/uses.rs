@@ -3,11 +3,13 @@
 use super::Book;
 use crate::command::Identity;
 use crate::effects::{KnownUse, OtherUse, UseRow};
+use crate::ids::InstanceId;
 use crate::model::{Instance, InstanceKey, ObjectType};
 use crate::need::{INSTANCES_MAX, Need};
 use crate::reconcile::is_same_id;
 use crate::view::View;
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 /// Whether two keys are those of one object.
 fn is_alike(one: &InstanceKey, other: &InstanceKey) -> bool {
@@ -54,13 +56,13 @@ impl Book {
         }
     }
 
-    /// Whether a job was charged on a machine.
-    pub(super) fn is_charged(&self, machine: &str) -> bool {
-        let mut jobs = self
-            .instances
-            .values()
-            .filter(|i| i.key.object_type == ObjectType::Job && i.last_usage.is_some());
-        jobs.any(|i| i.key.machine == machine)
+    /// Whether a job was charged on a machine, other than by records of a source.
+    pub(super) fn is_charged(&self, machine: &str, source: &str) -> bool {
+        let own = self.uses.values().filter(|u| u.report.source == source);
+        let own: BTreeSet<InstanceId> = own.filter_map(|u| u.instance).collect();
+        let is_job = |i: &Instance| i.key.object_type == ObjectType::Job && i.last_usage.is_some();
+        let mut jobs = self.instances.values().filter(|i| is_job(i));
+        jobs.any(|i| i.key.machine == machine && !own.contains(&i.id))
     }
 
     /// The stored use of an identity, compared with a new record.

@@ -24,7 +24,7 @@ pub(super) fn of_report(report: &UsageReport, directory: &Directory, now: Timest
         identity: Some(report.identity()),
         others: Some(request.key()),
         alias: Some(request.key()),
-        charges_on: unclaimed.map(|machine| machine.name.clone()),
+        charges_on: unclaimed.map(|machine| (machine.name.clone(), report.source.clone())),
         ending_after: Some(used_until.map_or(now, |at| at.min(now))),
         came_after: late(counts.map_or(now, |at| at.min(now)), directory, now),
         times: times::of_request(request, directory),

@@ -3,6 +3,7 @@
 //! takes back.
 
 mod adjust;
+mod bounds;
 mod liens;
 mod moved;
 mod opposite;

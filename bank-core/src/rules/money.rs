@@ -250,6 +250,17 @@ pub(super) fn unblock(postings: &mut Postings, account: &Account) {
     }
 }
 
+/// Blocks an account that has less than nothing: it accepts no new liens until money comes (decisions.md 18).
+pub(super) fn block_if_below_zero(postings: &mut Postings, account: &Account) {
+    if !account.blocked && figures(postings, account.id).amount < 0 {
+        let blocked = Account {
+            blocked: true,
+            ..account.clone()
+        };
+        postings.directory.push(DirectoryRow::Account(blocked));
+    }
+}
+
 /// Takes money out of an account: earliest end first, never from what liens hold.
 pub(super) fn withdraw(
     withdraw: &Withdraw,

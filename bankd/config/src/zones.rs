@@ -3,11 +3,10 @@
 //! The only user of the zone tables. A zone is resolved once, when a rate is set; the result is
 //! kept with the rate, so that a later table changes no past price (decision 0015).
 
+use bank_api::text::first_of_day;
 use bank_core::calendar::Zone;
 use bank_core::time::Timestamp;
-use chrono::{
-    DateTime, Datelike as _, Days, Months, NaiveDate, Offset as _, TimeDelta, TimeZone as _,
-};
+use chrono::{DateTime, Datelike as _, Days, Months, Offset as _, TimeZone as _};
 use chrono_tz::Tz;
 
 /// 2000-01-01 and 2100-01-01, in seconds since 1970: between them changes are kept.
@@ -95,7 +94,7 @@ pub fn edges(
             }
             Cut::Month => day.with_day(1)?.checked_add_months(Months::new(1))?,
         };
-        let edge = midnight(zone, day)?;
+        let edge = Timestamp(first_of_day(day, &zone)?);
         if edge >= to {
             break;
         }
@@ -105,18 +104,6 @@ pub fn edges(
     }
     edges.push(to);
     Some(edges)
-}
-
-/// The first instant of a day: some begin after midnight, where clocks go forward then.
-fn midnight(zone: Tz, day: NaiveDate) -> Option<Timestamp> {
-    let start = day.and_hms_opt(0, 0, 0)?;
-    let quarters = (0..=16).map(|n| start.checked_add_signed(TimeDelta::minutes(15 * n)));
-    let mut found = quarters
-        .flatten()
-        .filter_map(|at| zone.from_local_datetime(&at).earliest());
-    found
-        .next()
-        .map(|at| Timestamp::from_seconds(at.timestamp()))
 }
 
 #[cfg(test)]

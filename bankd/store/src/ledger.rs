@@ -65,7 +65,7 @@ impl Ledger for SqliteStore {
         let already = uses::of_chunk(&self.connection, chunk)?;
         let mut charged = BTreeSet::new();
         for machine in unclaimed {
-            if uses::is_charged(&self.connection, machine)? {
+            if uses::is_charged(&self.connection, machine, &chunk.source)? {
                 charged.insert(machine.clone());
             }
         }

@@ -445,7 +445,7 @@ impl Rollups {
         };
         let factors = ready(&mut self.factors, connection)?;
         let began = first.charge.window().0;
-        shares::shares_of(connection, factors, (&subject, began), stated)
+        shares::shares_of(connection, factors, (&subject, began), stated.as_ref())
     }
 
     /// Discards unwritten changes.

@@ -57,8 +57,8 @@ const COLUMNS: &str = "s.name, u.object_id, u.machine, u.object_type, u.project,
 
 /// The rows of finished uses that a command needs.
 pub(super) fn add(connection: &Connection, need: &Need, view: &mut View) -> Result<(), Error> {
-    if let Some(machine) = &need.charges_on {
-        view.machine_charged = is_charged(connection, machine)?;
+    if let Some((machine, source)) = &need.charges_on {
+        view.machine_charged = is_charged(connection, machine, source)?;
     }
     if let Some(identity) = &need.identity {
         add_known(connection, identity, view)?;
@@ -362,12 +362,20 @@ fn query(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Whether a job was charged on a machine. Asked while no source has claimed it: the first record that is
-/// charged does. Reservations are charged by their scheduler beside any source.
-pub(super) fn is_charged(connection: &Connection, machine: &str) -> Result<bool, Error> {
-    let sql = "SELECT 1 FROM instance WHERE machine = ?1 AND object_type = 'job'
-               AND last_usage IS NOT NULL LIMIT 1";
-    Ok(connection.prepare_cached(sql)?.exists([machine])?)
+/// Whether a job was charged on a machine, other than by records of a source. Asked while no source has claimed it: the
+/// first record that is charged does, also on a machine that was removed and added again. Reservations are charged by their
+/// scheduler beside any source.
+pub(super) fn is_charged(
+    connection: &Connection,
+    machine: &str,
+    source: &str,
+) -> Result<bool, Error> {
+    let sql = "SELECT 1 FROM instance i WHERE i.machine = ?1 AND i.object_type = 'job'
+                   AND i.last_usage IS NOT NULL
+                   AND NOT EXISTS (SELECT 1 FROM usage_identity u JOIN source s ON s.id = u.source
+                                   WHERE u.instance = i.id AND s.name = ?2)
+               LIMIT 1";
+    Ok(connection.prepare_cached(sql)?.exists([machine, source])?)
 }
 
 /// The finished use that an instance was charged for.

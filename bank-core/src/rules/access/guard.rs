@@ -4,7 +4,7 @@
 use crate::access::{Act, Held, held};
 use crate::amount::Amount;
 use crate::command::{After, Command, Open};
-use crate::effects::{Effects, EntryKind, Moved, Outcome};
+use crate::effects::{Billing, Effects, EntryKind, Moved, Outcome};
 use crate::model::{Allocation, Limit, LimitOf, MoneyKind, Phase};
 use crate::refusal::Refusal;
 use crate::role::{Role, Who};
@@ -192,6 +192,13 @@ pub(super) fn moved(command: &Command, effects: &Effects, view: &View) -> Vec<(M
             vec![(MoneyKind::Refund, done.amount)]
         }
         (Command::After(After::Reverse(_)), _) => vec![taken_back(effects)],
+        // A total by hand that is below the former one gives the difference back.
+        (Command::Charge(charge), Outcome::Charged(done))
+            if charge.terms.source.is_none() && done.billing != Billing::Shadow =>
+        {
+            let back = i128::from(done.amount.0).saturating_neg();
+            vec![(MoneyKind::Refund, Amount::clamped(back))]
+        }
         (Command::After(After::Adjust(adjust)), _) => {
             let size = i128::from(adjust.amount.0).abs();
             vec![(MoneyKind::Adjust, Amount::clamped(size))]

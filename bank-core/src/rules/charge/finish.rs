@@ -5,17 +5,16 @@ use crate::amount::Amount;
 use crate::command::Charge;
 use crate::decimal::Decimal;
 use crate::effects::{
-    Billing, Charged, Delta, DirectoryRow, Effects, EntryKind, InstanceChange, Outcome,
-    RecordEvent, UsageRow,
+    Billing, Charged, Delta, Effects, EntryKind, InstanceChange, Outcome, RecordEvent, UsageRow,
 };
 use crate::ids::AccountId;
-use crate::model::{Account, Closing, LienState, Mode};
+use crate::model::{Closing, LienState, Mode};
 use crate::months;
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
 use crate::rules::fallback;
 use crate::rules::instance::{close_instance, end_lien, wait_for_more};
-use crate::rules::money::figures;
+use crate::rules::money::{block_if_below_zero, figures};
 use crate::rules::record;
 use crate::terms;
 use crate::time::Seconds;
@@ -62,7 +61,7 @@ impl Bill {
             self.instance.account = self.instance.account.or(paying);
         }
         if let (Mode::Fast, Billing::Billed, Some(account)) = (mode, self.outcome, own) {
-            self.block_if_below_zero(account);
+            block_if_below_zero(&mut self.postings, account);
         }
         let after = After::of(submitted);
         self.keep_lien(after)?;
@@ -229,16 +228,6 @@ impl Bill {
             }
         }
         shares
-    }
-
-    fn block_if_below_zero(&mut self, account: &Account) {
-        if !account.blocked && figures(&self.postings, account.id).amount < 0 {
-            let blocked = Account {
-                blocked: true,
-                ..account.clone()
-            };
-            self.postings.directory.push(DirectoryRow::Account(blocked));
-        }
     }
 
     /// A closing charge and a pause give back what is left of the lien; one that it used up is settled.

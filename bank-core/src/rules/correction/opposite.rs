@@ -8,7 +8,7 @@ use crate::history::PastTx;
 use crate::ids::{AllocationId, TxId, UsageId};
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
-use crate::rules::money::{figures_of, unblock_of};
+use crate::rules::money::{block_if_below_zero, figures_of, unblock_of};
 use crate::view::Context;
 
 /// The refusal of a transaction that has no opposite.
@@ -131,15 +131,27 @@ fn is_nowhere(entry: &Entry) -> bool {
     is_charge && entry.allocation.is_none() && entry.usage.is_some()
 }
 
-/// An account that got money back may not be blocked any more.
-pub(super) fn unblock_paid(
+/// An account that got money back may not be blocked any more. One that loses the money which cleared its block is
+/// blocked again, if that leaves it below zero.
+pub(super) fn follow_blocks(
     postings: &mut Postings,
+    target: &PastTx,
     parts: &[(AllocationId, Amount)],
     ctx: &Context<'_>,
 ) {
-    let got = parts.iter().filter(|(_, part)| *part > Amount::ZERO);
-    let got: Vec<AllocationId> = got.map(|(id, _)| *id).collect();
+    let (got, gave): (Vec<_>, Vec<_>) = parts.iter().partition(|(_, part)| *part > Amount::ZERO);
+    let got: Vec<AllocationId> = got.into_iter().map(|(id, _)| id).collect();
     unblock_of(postings, &got, ctx);
+    // Of reference data that is no record, a transaction that moves money changes blocks only.
+    let suspense = ctx.directory.suspense().map(|a| a.id);
+    for (id, _) in gave.iter().filter(|_| target.others) {
+        let account = postings.allocation(*id).map(|a| a.account);
+        let account = account.filter(|_| account != suspense);
+        let account = account.and_then(|id| ctx.directory.account(id));
+        if let Some(account) = account {
+            block_if_below_zero(postings, account);
+        }
+    }
 }
 
 /// Refuses to leave less than nothing on an allocation that gave something back. The suspense

@@ -1,7 +1,7 @@
 //! The reversal of one transaction, despite later changes (ledger.md 2.13).
 
 use super::opposite::{
-    begin, check_account, check_cover, not_reversible, oppose, reversed, unblock_paid,
+    begin, check_account, check_cover, follow_blocks, not_reversible, oppose, reversed,
 };
 use super::{restore, work};
 use crate::amount::Amount;
@@ -168,7 +168,7 @@ fn money(
     let limits = give_limits_back(&mut postings, target, ctx)?;
     let all = [&parts[..], &limits[..]].concat();
     check_cover(&postings, &all, reverse, ctx)?;
-    unblock_paid(&mut postings, &parts, ctx);
+    follow_blocks(&mut postings, target, &parts, ctx);
     Ok(reversed(postings, tx, target, parts))
 }
 

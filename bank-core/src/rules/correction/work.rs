@@ -1,7 +1,8 @@
 //! The opposite of charges, refunds and settlements: the instance's sums follow.
 
+use super::bounds;
 use super::moved::{self, is_taken_back, rows_of};
-use super::opposite::{begin, check_cover, not_reversible, oppose, reversed, unblock_paid};
+use super::opposite::{begin, check_cover, follow_blocks, not_reversible, oppose, reversed};
 use super::shift_exact_sum;
 use crate::amount::Amount;
 use crate::command::Reverse;
@@ -107,6 +108,9 @@ fn reverse_money(
             // Before the seconds change: they and the windows are those of the same time.
             unbill_windows(&mut postings, instance, root, view, undone)?;
             uncount(instance, priced(root, own, view), &row, exact, ctx)?;
+            if !undone {
+                bounds::check((root, target), instance, view, ctx)?;
+            }
             undispute(instance, root, undone);
         }
         "settle" => {
@@ -116,7 +120,7 @@ fn reverse_money(
         }
         _ => {}
     }
-    unblock_paid(&mut postings, &parts, ctx);
+    follow_blocks(&mut postings, target, &parts, ctx);
     opposites.push(row.clone());
     let last = moved::last_is_before((&known, instance), (root, undone), view);
     moved::announce_all(&mut postings, (&known, instance), (&opposites, last), ctx);
@@ -312,17 +316,23 @@ fn check_standing(work: &PastTx, target: &PastTx, view: &View) -> Result<(), Ref
 
 /// A charge of a whole use is not done again on top of a later one, which has billed the same time.
 fn check_whole(root: &PastTx, target: &PastTx, view: &View) -> Result<(), Refusal> {
-    // A total that fell gave back without a charge.
-    let fell = |e: &Entry| e.kind == EntryKind::Refund && e.takes_back.is_none();
-    let kept = standing(&view.history);
-    let mut later = kept.iter().filter(|(tx, _)| *tx > target.id);
-    match later.rfind(|(_, e)| bills(e.kind) || fell(e)) {
-        Some((TxId(tx), _)) if terms::is_of_whole(&root.reason) => {
+    match billed_after(target, view) {
+        Some(TxId(tx)) if terms::is_of_whole(&root.reason) => {
             let why = format!("transaction {tx} has billed the whole use since; undo it first");
             Err(not_reversible(target, &why))
         }
         _ => Ok(()),
     }
+}
+
+/// The last charge in force after a transaction, or total that fell.
+pub(super) fn billed_after(target: &PastTx, view: &View) -> Option<TxId> {
+    // A total that fell gave back without a charge.
+    let fell = |e: &Entry| e.kind == EntryKind::Refund && e.takes_back.is_none();
+    let kept = standing(&view.history);
+    let mut later = kept.iter().filter(|(tx, _)| *tx > target.id);
+    let last = later.rfind(|(_, e)| bills(e.kind) || fell(e));
+    last.map(|(tx, _)| *tx)
 }
 
 /// A fee that counts once for each instance is not billed again: another charge has it since.

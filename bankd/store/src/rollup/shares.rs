@@ -38,7 +38,7 @@ pub(super) fn shares_of(
     connection: &Connection,
     factors: &mut Factors,
     (subject, began): (&Subject, Timestamp),
-    stated: Option<Sums>,
+    stated: Option<&Sums>,
 ) -> Result<Vec<Share>, Error> {
     let chain = chain(connection, subject.last_usage)?;
     let owners = owners_of(connection, &chain)?;
@@ -54,7 +54,7 @@ pub(super) fn shares_of(
     if let Some(sums) = stated {
         let share = shares.entry(own.clone()).or_default();
         share.work = sums.get(Measure::Core).saturating_mul(BILLIONTHS_PER_MICRO);
-        share.sums = sums;
+        share.sums = *sums;
     }
     for (charge, sign) in standing(&chain).into_iter().filter(|_| defines) {
         let owner = owners.get(&charge.id);

@@ -132,7 +132,7 @@ impl Naive {
     pub(super) fn billed_seconds(&self, n: usize) -> Vec<i64> {
         let i = &self.instances[n];
         let mut all = i.used.clone();
-        let Some(start) = i.facts.start.map(|start| start.seconds()) else {
+        let Some(start) = i.facts.start.map(Timestamp::seconds) else {
             return all;
         };
         let latest = start + i.seconds;

@@ -7,6 +7,7 @@ use super::journal::Entry;
 use super::money::short;
 use super::who::{Fit, Payer};
 use super::{Answer, Naive, UNBILLED};
+use crate::ledger::reply::refused;
 use bank_core::command::Charge;
 use bank_core::model::{Mode, Phase};
 use bank_core::terms::Shortfall;
@@ -92,7 +93,7 @@ impl Naive {
         self.presume(charge, n, at, is_reserved);
         let plausible = self.plausible(charge, n, at)?;
         let measured = self.measure(charge, n, at, &plausible)?;
-        self.keep(n, request);
+        self.keep_all(charge, n);
         self.instances[n].facts.counted = processors;
         let whose = request_facts(&self.instances[n].facts);
         let payer = self.find(&request.whose.or_of(&whose));
@@ -434,10 +435,7 @@ impl Naive {
             instance.account = instance.account.or(paying);
         }
         if let (Mode::Fast, Some(account)) = (mode, paying) {
-            // Not the suspense account: it has nothing else.
-            if account != UNBILLED && self.figures(account)[0] < 0 {
-                self.accounts[account].is_blocked = true;
-            }
+            self.block(account);
         }
         let gives_back = charge.closes || charge.releases;
         let lien = self.instances[n].lien.filter(|_| gives_back);

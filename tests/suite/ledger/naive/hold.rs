@@ -5,7 +5,7 @@ use super::money::short;
 use super::who::Fit;
 use super::{Answer, Facts, Instance, Lien, Naive};
 use crate::ledger::reply::refused;
-use bank_core::command::{AfterEnd, Close, Command, Create, Repeat, Request, Reserve};
+use bank_core::command::{AfterEnd, Charge, Close, Command, Create, Repeat, Request, Reserve};
 use bank_core::directory::FallbackMode;
 use bank_core::model::{Closing, Mode};
 use bank_core::time::{Seconds, Timestamp};
@@ -93,6 +93,17 @@ impl Naive {
         }
         if !request.facts.group.is_empty() {
             facts.group.clone_from(&request.facts.group);
+        }
+    }
+
+    /// A person reports the time of each charge, and the use has all of it.
+    pub(super) fn keep_all(&mut self, charge: &Charge, n: usize) {
+        let Facts { start, end, .. } = self.instances[n].facts;
+        self.keep(n, &charge.request);
+        if charge.terms.source.is_none() && charge.terms.finished.is_none() {
+            let facts = &mut self.instances[n].facts;
+            facts.start = start.into_iter().chain(facts.start).min();
+            facts.end = end.max(facts.end);
         }
     }
 

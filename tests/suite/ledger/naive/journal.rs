@@ -55,6 +55,8 @@ pub(crate) struct Tx {
     /// What it changed of what is registered, and whether it changed members too.
     pub(super) changed: Vec<Change>,
     pub(super) changed_members: bool,
+    /// Whether it blocked an account, or cleared that.
+    pub(super) changed_block: bool,
     /// The account that it removes.
     pub(super) removes: Option<usize>,
     /// Liens that it moved: what each held before, and the lien in its place.

@@ -34,6 +34,10 @@ pub(super) struct Priced<'a> {
 }
 
 impl Price {
+    pub(super) fn has_bounds(&self) -> bool {
+        self.least.is_some() || self.most.is_some()
+    }
+
     /// A sum within the bounds.
     pub(super) fn bounded(&self, sum: i128) -> i128 {
         let least = self.least.filter(|_| sum > 0).unwrap_or(sum);

@@ -3,7 +3,7 @@
 
 use super::journal::Entry;
 use super::money::of_people;
-use super::{Answer, Cycle, Naive};
+use super::{Answer, Cycle, Naive, UNBILLED};
 use crate::ledger::reply::refused;
 use bank_core::command::{AddCycle, SetCycle};
 use bank_core::model::{Every, Phase};
@@ -150,12 +150,22 @@ impl Naive {
     }
 
     /// A flag goes when the journal, as it stands, says that the account is not below zero.
+    /// Not the suspense account: it has nothing else.
+    pub(super) fn block(&mut self, account: usize) {
+        let is_blocked = self.accounts[account].is_blocked;
+        if account != UNBILLED && !is_blocked && self.figures(account)[0] < 0 {
+            self.accounts[account].is_blocked = true;
+            self.tx().changed_block = true;
+        }
+    }
+
     pub(super) fn unblock(&mut self, account: usize) {
         let own = self.of_account(account).into_iter();
         let active = own.filter(|id| self.allocations[*id].phase == Phase::Active);
         let sum: i64 = active.map(|id| self.amount(id)).sum();
-        if sum >= 0 {
+        if sum >= 0 && self.accounts[account].is_blocked {
             self.accounts[account].is_blocked = false;
+            self.tx().changed_block = true;
         }
     }
 

@@ -3,6 +3,7 @@
 use super::history::{Place, is_charge};
 use super::journal::Entry;
 use super::money::is_proper;
+use super::price::Priced;
 use super::registered::is_registered;
 use super::{Answer, Naive, UNBILLED};
 use crate::ledger::reply::refused;
@@ -100,7 +101,7 @@ impl Naive {
                 self.allocations[*id].deposited += part;
             }
         }
-        self.unblock_paid(&parts);
+        self.follow_blocks(target, &parts);
         Ok(())
     }
 
@@ -148,6 +149,9 @@ impl Naive {
                     self.name_last(n, root, is_undone);
                 }
                 self.uncount(n, root, is_undone, back)?;
+                if !is_undone && self.is_billed_after(n, target) && self.is_above_bounds(n, root) {
+                    return Err(refused("not_reversible"));
+                }
             }
             "settle" => {
                 let wanted = |e: &&Entry| {
@@ -162,8 +166,22 @@ impl Naive {
             }
             _ => {}
         }
-        self.unblock_paid(&parts);
+        self.follow_blocks(target, &parts);
         Ok(())
+    }
+
+    /// Whether the use pays more than its minimum or maximum price makes of all of it.
+    fn is_above_bounds(&self, n: usize, root: usize) -> bool {
+        let facts = self.priced_facts(n);
+        let i = &self.instances[n];
+        let price = self.price(&Priced {
+            facts: &facts,
+            machine: &i.machine,
+            seconds: 1,
+            at: i.rates_at.unwrap_or(self.journal[root].at),
+        });
+        let bounded = self.rounded(price.bounded(i.metered + i.once));
+        price.has_bounds() && i.billed + i.shadow_billed > bounded
     }
 
     /// Whether a charge of the use, or a total that fell, came after a transaction and stands.
@@ -234,11 +252,15 @@ impl Naive {
         Ok(())
     }
 
-    /// What got money back may not be blocked any more (note 0022).
-    fn unblock_paid(&mut self, parts: &[(usize, i64)]) {
+    /// What got money back may not be blocked any more (note 0022), and what loses the money that cleared its block is
+    /// blocked again.
+    fn follow_blocks(&mut self, target: usize, parts: &[(usize, i64)]) {
         for (id, part) in parts {
+            let account = self.allocations[*id].account;
             if *part > 0 {
-                self.unblock(self.allocations[*id].account);
+                self.unblock(account);
+            } else if self.journal[target].changed_block {
+                self.block(account);
             }
         }
     }
@@ -290,7 +312,7 @@ impl Naive {
         back: Option<i64>,
     ) -> Result<(), String> {
         let (amount, seconds, is_shadow) = self.tx().usage.unwrap();
-        let billed = self.billed_seconds(n);
+        let known = self.billed_seconds(n);
         let windows = self.journal[root].seconds.clone();
         // What a bound made of a charge is not what it added (note 0022).
         let added = self.journal[root].exact;
@@ -318,7 +340,7 @@ impl Naive {
         }
         if is_undone {
             instance.used.retain(|second| !windows.contains(second));
-        } else if windows.iter().any(|second| billed.contains(second)) {
+        } else if windows.iter().any(|second| known.contains(second)) {
             return Err(refused("overlap"));
         } else {
             instance.used.extend(windows);
