@@ -308,7 +308,7 @@ pub(super) fn enforced(context: &Context, args: WhatIfArgs) -> Result<String, Fa
         column("refused_cost", "Cost refused", Kind::Amount),
         column("first_refused", "First refused", Kind::Time),
     ];
-    let empty = "no use in this time";
+    let empty = "no use in the modes track and notional in this time";
     let mut sums = Sheet::new(columns, &answer.projects, empty).unit(&answer.unit);
     sums.remark = format!(
         "enforced from {} to {} (exclusive)",

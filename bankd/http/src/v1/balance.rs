@@ -80,12 +80,21 @@ fn lasting(
     let burn = burn::burn(connection, Some(accounts), now)?;
     let mut futures = BTreeMap::new();
     for id in accounts {
-        let allocations = money::allocations_of(connection, *id)?;
-        let credit = Figures::of(&allocations, now).credit_limit;
-        let future = future::forecast(&allocations, burn.speed(*id), credit, now);
-        futures.insert(*id, future);
+        futures.insert(*id, future_of(connection, *id, &burn, now)?);
     }
     Ok((burn, futures))
+}
+
+/// The forecast of an account at its rate of charges.
+pub(super) fn future_of(
+    connection: &Connection,
+    id: AccountId,
+    burn: &Burn,
+    now: Timestamp,
+) -> Result<Forecast, store::Error> {
+    let allocations = money::allocations_of(connection, id)?;
+    let credit = Figures::of(&allocations, now).credit_limit;
+    Ok(future::forecast(&allocations, burn.speed(id), credit, now))
 }
 
 /// The unit's meaning at an instant, if one processor costs one unit per second, minute, hour or day on

@@ -79,11 +79,11 @@ fn number(call: &Call, outlooks: &[&Outlook], value: Value) -> Option<i64> {
             available.div_euclid(10_i128.checked_pow(places)?)
         }
         Value::Percent => {
-            let given: i128 = outlooks.iter().map(|o| o.figures.deposited).sum();
-            if given <= 0 {
+            let capacity: i128 = outlooks.iter().map(|o| o.figures.capacity()).sum();
+            if capacity <= 0 {
                 return None;
             }
-            available.checked_mul(100)?.div_euclid(given)
+            available.checked_mul(100)?.div_euclid(capacity)
         }
         // The account that lasts longest is the one that is left.
         Value::Days => {

@@ -13,6 +13,7 @@ use bank_api::v1::{List, StatementLine, StatementLineQuery, StatementQuery};
 use bank_core::ids::AccountId;
 use bank_core::refusal::Refusal;
 use bank_core::time::{Timestamp, Window};
+use bankd_store as store;
 use bankd_store::read::burn::{self, Burn};
 use bankd_store::read::statement::{self, Frame, Movement, Position, Reading, Sums, Whose};
 
@@ -20,8 +21,9 @@ use self::of::StatementRequest;
 use super::call::{Call, Handled, ok};
 use super::view::Lookup as _;
 use super::view::View;
-use super::{json, pages};
+use super::{balance, json, pages};
 use crate::error::Failure;
+use rusqlite::Connection;
 
 /// Instants at which a statement gives the amounts.
 const SAMPLES_MAX: u32 = 100;
@@ -43,9 +45,10 @@ pub(super) async fn show(call: Call) -> Handled {
         let end = frame.period.end.unwrap_or(now);
         let burn = burn::before(connection, &accounts, end)?;
         let samples = statement::samples(connection, &accounts, &frame, samples)?;
-        Ok((accounts, frame, burn, samples))
+        let empty_at = empty_at(connection, &accounts, &burn, (end, now))?;
+        Ok((accounts, frame, burn, empty_at, samples))
     };
-    let (accounts, frame, burn, samples) = call.ask(first).await?;
+    let (accounts, frame, burn, empty_at, samples) = call.ask(first).await?;
     request.check(&accounts)?;
     let sums = added_up(&call, &request, &accounts, &frame).await?;
     if request.subject.is_unknown() && sums.entries == 0 {
@@ -62,6 +65,7 @@ pub(super) async fn show(call: Call) -> Handled {
             frame,
             sums,
             burn,
+            empty_at,
             samples,
         },
     ))
@@ -73,7 +77,27 @@ struct StatementData {
     frame: Frame,
     sums: Sums,
     burn: Burn,
+    /// When the last of the accounts has nothing left, by the forecast.
+    empty_at: Option<Timestamp>,
     samples: Vec<(Timestamp, Reading)>,
+}
+
+/// When the last of the accounts has nothing left, as `report forecast` computes it. None for a period that is over: its
+/// forecast would be of the past.
+fn empty_at(
+    connection: &Connection,
+    accounts: &BTreeSet<AccountId>,
+    burn: &Burn,
+    (end, now): (Timestamp, Timestamp),
+) -> Result<Option<Timestamp>, store::Error> {
+    let mut last = None;
+    for id in accounts.iter().filter(|_| end >= now) {
+        match balance::future_of(connection, *id, burn, now)?.empty_at {
+            Some(at) => last = last.max(Some(at)),
+            None => return Ok(None),
+        }
+    }
+    Ok(last.filter(|at| *at > now))
 }
 
 /// Reads the movements in bounded queries.

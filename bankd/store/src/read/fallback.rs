@@ -104,10 +104,15 @@ fn at_reserves(
         let Some(of) = following(connection, &job, &kind)? else {
             continue;
         };
-        job.held = held(connection, of.id, job.at)?;
-        job.account = of.account;
-        job.fallback_from = of.fallback_from;
-        job.charged = of.billed;
+        let held = held(connection, of.id, job.at)?;
+        let account = held.account.or(of.account);
+        job.charged = match account {
+            Some(account) => paid(connection, of.id, account)?,
+            None => of.billed,
+        };
+        job.held = held.placed;
+        job.account = account;
+        job.fallback_from = held.fallback_from.or(of.fallback_from);
         job.ran_as = of.project;
         if keep(&job) {
             found.push(job);
@@ -186,14 +191,11 @@ impl Covered {
         instance: i64,
         account: Option<i64>,
     ) -> Result<Option<ShortJob>, Error> {
-        // Manual refunds are in no sum of the instance: its charges and refunds define the rest.
-        let sql = "WITH RECURSIVE own (prev, amount) AS (
-                SELECT u.prev, u.amount FROM instance i JOIN usage u ON u.id = i.last_usage
-                    WHERE i.id = ?1
-                UNION ALL
-                SELECT u.prev, u.amount FROM own o JOIN usage u ON u.id = o.prev)
-            SELECT machine, object_id, account, (SELECT coalesce(sum(amount), 0) FROM own), project
-            FROM instance WHERE id = ?1";
+        let left = match account {
+            Some(account) => paid(connection, instance, AccountId(account))?,
+            None => self.paid,
+        };
+        let sql = "SELECT machine, object_id, account, project FROM instance WHERE id = ?1";
         let mut statement = connection.prepare_cached(sql)?;
         let job = statement.query_row([instance], |r| {
             Ok(ShortJob {
@@ -206,9 +208,9 @@ impl Covered {
                 available: Amount::clamped(self.needed.saturating_sub(self.paid).max(0)),
                 account: account.map(AccountId),
                 fallback_from: r.get::<_, Option<i64>>(2)?.map(AccountId),
-                ran_as: r.get(4)?,
+                ran_as: r.get(3)?,
                 held: Amount::ZERO,
-                charged: self.paid.min(i128::from(r.get::<_, i64>(3)?)),
+                charged: self.paid.min(left),
                 covered: true,
             })
         });
@@ -238,10 +240,54 @@ fn following(connection: &Connection, job: &ShortJob, kind: &str) -> Result<Opti
     Ok(found.optional()?.filter(same))
 }
 
-/// The hold of the first lien at or after an instant; zero if there was none.
-fn held(connection: &Connection, instance: i64, at: Timestamp) -> Result<Amount, Error> {
-    let sql = "SELECT placed FROM lien WHERE instance = ?1 AND start_at >= ?2 ORDER BY id LIMIT 1";
+/// What an account has paid for an instance, real and shadow, less what went back to it.
+fn paid(connection: &Connection, instance: i64, account: AccountId) -> Result<i128, Error> {
+    let sql = "SELECT coalesce(sum(-(delta_amount + delta_shadow)), 0) FROM entry
+               WHERE instance = ?1 AND account = ?2 AND usage IS NOT NULL";
     let mut statement = connection.prepare_cached(sql)?;
-    let placed = statement.query_row([instance, at.0], |r| r.get(0));
-    Ok(Amount(placed.optional()?.unwrap_or(0)))
+    let sum: i64 = statement.query_row([instance, account.0], |r| r.get(0))?;
+    Ok(sum.into())
+}
+
+/// The first lien of an instance at or after an instant; nothing if there was none.
+#[derive(Default)]
+struct FirstLien {
+    /// What it held.
+    placed: Amount,
+    /// On which account.
+    account: Option<AccountId>,
+    /// The account that was short, where the bank stepped in.
+    fallback_from: Option<AccountId>,
+}
+
+fn held(connection: &Connection, instance: i64, at: Timestamp) -> Result<FirstLien, Error> {
+    let sql =
+        "SELECT id, placed FROM lien WHERE instance = ?1 AND start_at >= ?2 ORDER BY id LIMIT 1";
+    let mut statement = connection.prepare_cached(sql)?;
+    let lien = statement.query_row([instance, at.0], |r| Ok((r.get(0)?, r.get(1)?)));
+    let lien: Option<(i64, i64)> = lien.optional()?;
+    let Some((id, placed)) = lien else {
+        return Ok(FirstLien::default());
+    };
+    let sql = "SELECT e.account, t.reason FROM entry e JOIN tx t ON t.id = e.tx
+               WHERE e.instance = ?1 AND e.lien = ?2 ORDER BY e.id LIMIT 1";
+    let mut statement = connection.prepare_cached(sql)?;
+    let first = statement.query_row([instance, id], |r| Ok((r.get(0)?, r.get(1)?)));
+    let (account, reason): (Option<i64>, String) = first.optional()?.unwrap_or_default();
+    let mut words = reason.split(' ');
+    let from = words.find_map(|word| word.strip_prefix("fallback_from="));
+    let from = match from {
+        Some(name) => {
+            let sql = "SELECT id FROM account WHERE name = ?1 ORDER BY id DESC LIMIT 1";
+            let mut statement = connection.prepare_cached(sql)?;
+            let id = statement.query_row([name], |r| r.get(0)).optional()?;
+            id.map(AccountId)
+        }
+        None => None,
+    };
+    Ok(FirstLien {
+        placed: Amount(placed),
+        account: account.map(AccountId),
+        fallback_from: from,
+    })
 }

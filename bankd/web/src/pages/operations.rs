@@ -293,7 +293,7 @@ async fn would_refuse(visit: &Visit) -> Result<Markup, Failed> {
             .figures("Jobs", |row| html! { (row.jobs) })
             .amounts("Needed", &found.unit, |row| maybe(Some(&row.needed)))
             .amounts("Cost of what ran", &found.unit, |row| amount(&row.used))
-            .empty(html! { p { "Nothing: every job that ran could have been paid." } })
+            .empty(html! { p { "Nothing: every job in the modes track and notional could have been paid." } })
             .data(route(Target::data).with("part", "projects"))
             .show(),
     )
@@ -319,7 +319,7 @@ async fn downtimes(visit: &Visit) -> Result<Markup, Failed> {
             |row| html! { (zone.time(&text(row, "until"))) },
         )
         .words("Reason", |row| name(&text(row, "reason")))
-        .empty(html! { p { "No downtime is recorded: " code { "bank downtime add" } } })
+        .empty(html! { p { "No downtime is recorded: " code { "bank hardware downtime add" } } })
         .data(route(Target::data))
         .next(turn::next(
             visit.link(&["operations"]),

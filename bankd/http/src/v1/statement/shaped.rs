@@ -88,7 +88,6 @@ fn ends(shape: &mut Statement, data: &StatementData, bank: &Bank) {
     let balance = end.amount - end.held;
     let available = balance + end.credit_limit;
     let per_day: i128 = accounts.iter().filter_map(|id| burn.per_day(*id)).sum();
-    let at = frame.period.end.unwrap_or_default();
     let sum = |sum: i128| Some(json::sum(sum, bank));
     shape.opening = sum(opening);
     shape.closing = sum(end.amount);
@@ -100,8 +99,7 @@ fn ends(shape: &mut Statement, data: &StatementData, bank: &Bank) {
     shape.debt = sum(debt);
     if per_day > 0 {
         shape.burn_per_day = sum(per_day);
-        let empty = bankd_store::read::burn::used_up(per_day, available, at);
-        shape.empty_at = empty.map(json::time);
+        shape.empty_at = data.empty_at.map(json::time);
     }
 }
 
