@@ -283,10 +283,15 @@ fn read_usage(args: &ImportArgs) -> Result<u8, Failure> {
 }
 
 fn exists(dir: &DataDir) -> Result<(), Failure> {
-    if dir.database().exists() {
-        return Ok(());
+    match dir.database().try_exists() {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(no_bank(dir, "no bank in")),
+        Err(error) => Err(Failure {
+            error: anyhow::anyhow!("cannot enter {}: {error}", dir.path().display()),
+            code: exit::INTERNAL,
+            hint: Some("run it as the user of the daemon".to_owned()),
+        }),
     }
-    Err(no_bank(dir, "no bank in"))
 }
 
 fn no_bank(dir: &DataDir, what: &str) -> Failure {

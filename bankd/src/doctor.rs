@@ -101,6 +101,9 @@ pub fn run(args: &DoctorArgs) -> Result<bool> {
 
 /// Runs all checks, in a fixed order.
 pub fn examine(data: &DataDir) -> Vec<Found> {
+    if let Some(closed) = files::closed(data) {
+        return vec![closed];
+    }
     let mut found = Vec::new();
     let config = settings(data, &mut found);
     found.push(files::directory(data));

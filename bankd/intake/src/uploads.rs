@@ -279,7 +279,8 @@ impl Uploads {
         Ok((session.standing(writer.steady()), outcome))
     }
 
-    /// Abandons an import: committed data remains, the rest is discarded.
+    /// Abandons an import: committed data remains, the rest is discarded. It counts as running until its reader has ended, for
+    /// which the answer waits a while.
     ///
     /// # Errors
     /// If there is none.
@@ -293,6 +294,8 @@ impl Uploads {
         session.given_up.set();
         self.sessions().leave(id);
         session.pieces.lock().await.take();
+        let mut outcome = session.outcome.clone();
+        let _ = tokio::time::timeout(self.limits.patience, outcome.wait_for(Option::is_some)).await;
         Ok(session.standing(writer.steady()))
     }
 

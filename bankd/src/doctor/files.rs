@@ -18,6 +18,14 @@ use rustix::fs::{Access, access};
 use super::modes::{self, Named};
 use super::{Found, State};
 
+/// A data directory that this user may not enter: nothing in it can be checked.
+pub(super) fn closed(data: &DataDir) -> Option<Found> {
+    let error = data.database().try_exists().err()?;
+    let message = format!("cannot enter {}: {error}", data.path().display());
+    let todo = "run it as the user of the daemon";
+    Some(Found::of("directory", State::Fail, message, todo))
+}
+
 /// Owner and modes of the data directory.
 pub(super) fn directory(data: &DataDir) -> Found {
     const NAME: &str = "directory";

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{Path, RawQuery};
-use axum::http::header;
+use axum::extract::RawQuery;
+use axum::http::{Uri, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 use bank_api::text::is_formula;
@@ -13,12 +13,14 @@ use serde_json::{Map, Value};
 use super::Web;
 use super::failed::Failed;
 use super::pages::rates;
-use super::request::fields;
+use super::request::{fields, segments};
 use super::target::Target;
 use super::visit::{Fields, Shown, Visit};
 
-/// Pages of a list that a file of separated values has at most.
-const PAGES_MAX: usize = 1000;
+/// Rows of a list that a file of separated values has at most.
+const ROWS_MAX: usize = 100_000;
+/// Rows of a page that is asked for it.
+const PAGE: &str = "1000";
 
 pub(crate) fn routes() -> Router<Arc<Web>> {
     Router::new()
@@ -31,9 +33,11 @@ const OWN: [&str; 2] = ["format", "part"];
 
 /// `GET /data/ROUTE?…`: the answer of `/api/v1/ROUTE` as JSON; with `format=csv` its rows as CSV, from all pages
 /// of the list. `part` names the member that has the rows, such as `periods.rows`, or several with commas between, or a
-/// member of the rows of a list; absent: `items` or `rows`. The newest rows of a list that has them come page by
-/// page, the oldest of a page first.
-async fn show(visit: Visit, Path(route): Path<String>, RawQuery(query): RawQuery) -> Shown {
+/// member of the rows of a list; absent: `items` or `rows`. A file of the newest rows has the oldest
+/// first.
+async fn show(visit: Visit, uri: Uri, RawQuery(query): RawQuery) -> Shown {
+    let route = uri.path().strip_prefix("/data/").and_then(segments);
+    let route = route.ok_or_else(|| Failed::new("bad_request", "the path cannot be read"))?;
     let query = fields(&query.unwrap_or_default());
     let query = query.ok_or_else(|| Failed::new("bad_request", "the query cannot be read"))?;
     let is_csv = query
@@ -45,7 +49,7 @@ async fn show(visit: Visit, Path(route): Path<String>, RawQuery(query): RawQuery
     let is_newest = query.iter().any(|(name, _)| name == "newest");
     let cursor = if is_newest { "before" } else { "after" };
     let target = |after: Option<&str>| {
-        let segments: Vec<&str> = route.split('/').collect();
+        let segments: Vec<&str> = route.iter().map(String::as_str).collect();
         let rest = query
             .iter()
             .filter(|(name, _)| !OWN.contains(&name.as_str()));
@@ -55,10 +59,11 @@ async fn show(visit: Visit, Path(route): Path<String>, RawQuery(query): RawQuery
         let target = rest.fold(Target::api(&segments), |target, (name, value)| {
             target.with(name, value)
         });
-        target.maybe(cursor, after)
+        let limit = Some(PAGE).filter(|_| is_csv && is_newest);
+        target.maybe("limit", limit).maybe(cursor, after)
     };
-    let mut body = visit.raw(&target(None)).await?;
-    let file = route.rsplit('/').next().unwrap_or("data");
+    let body = visit.raw(&target(None)).await?;
+    let file = route.last().map_or("data", String::as_str);
     if !is_csv && let Some(part) = part {
         let answer = serde_json::from_slice(&body).map_err(|_| no_rows())?;
         let items = serde_json::json!({"items": rows_of(answer, Some(part))});
@@ -83,23 +88,46 @@ async fn show(visit: Visit, Path(route): Path<String>, RawQuery(query): RawQuery
             body,
         ));
     }
-    let mut rows = Vec::new();
-    for _ in 0..PAGES_MAX {
-        let answer: Value = serde_json::from_slice(&body).map_err(|_| no_rows())?;
-        let next = answer
-            .get("next")
-            .and_then(Value::as_str)
-            .map(str::to_owned);
-        rows.extend(rows_of(answer, part));
-        let Some(next) = next else { break };
-        body = visit.raw(&target(Some(&next))).await?;
+    let mut pages = all_pages(&visit, body, part, |next| target(Some(next))).await?;
+    if is_newest {
+        pages.reverse();
     }
+    let rows: Vec<_> = pages.into_iter().flatten().collect();
     Ok(saved(
         "text/csv; charset=utf-8; header=present",
         file,
         "csv",
         csv(&rows).into_bytes(),
     ))
+}
+
+/// The rows of each page of a list.
+async fn all_pages(
+    visit: &Visit,
+    first: Vec<u8>,
+    part: Option<&str>,
+    target: impl Fn(&str) -> Target,
+) -> Result<Vec<Vec<Map<String, Value>>>, Failed> {
+    let (mut pages, mut count, mut body) = (Vec::new(), 0_usize, first);
+    loop {
+        let answer: Value = serde_json::from_slice(&body).map_err(|_| no_rows())?;
+        let next = answer
+            .get("next")
+            .and_then(Value::as_str)
+            .map(str::to_owned);
+        let rows = rows_of(answer, part);
+        count = count.saturating_add(rows.len());
+        pages.push(rows);
+        let Some(next) = next else { break };
+        if count >= ROWS_MAX {
+            let detail = format!(
+                "the list has more than {ROWS_MAX} rows; select a shorter time or fewer objects, or use `bank` with --csv"
+            );
+            return Err(Failed::new("bad_request", detail));
+        }
+        body = visit.raw(&target(&next)).await?;
+    }
+    Ok(pages)
 }
 
 /// `GET /data/rates/test?…`: the rows of the page with the same entries, which the API takes as a body.

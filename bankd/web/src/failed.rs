@@ -30,6 +30,12 @@ impl Failed {
         self
     }
 
+    /// Without its hint, which can have the names of other objects.
+    pub(crate) fn unhinted(mut self) -> Self {
+        self.0.hint = None;
+        self
+    }
+
     /// The status of its page.
     pub(crate) fn status(&self) -> StatusCode {
         StatusCode::from_u16(self.0.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)

@@ -53,6 +53,12 @@ pub(crate) fn fields(text: &str) -> Option<Fields> {
         .collect()
 }
 
+/// The segments of a path with their percent-encoding undone: a name can contain a `/`.
+pub(crate) fn segments(path: &str) -> Option<Vec<String>> {
+    let plain = |segment: &str| decoded(&segment.replace('+', "%2B"));
+    path.split('/').map(plain).collect()
+}
+
 fn decoded(text: &str) -> Option<String> {
     let mut bytes = text.bytes();
     let mut out = Vec::with_capacity(text.len());

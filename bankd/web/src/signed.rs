@@ -44,6 +44,9 @@ async fn signed(State(web): State<Arc<Web>>, request: Request, next: Next) -> Re
         Ok(visit) => {
             parts.extensions.insert(visit);
             let response = next.run(Request::from_parts(parts, body)).await;
+            // Everybody reads it, and a hint is for the person who made the address.
+            let failed = response.extensions().get::<Failed>().cloned();
+            let response = failed.map_or(response, |failed| failed.unhinted().into_response());
             dressed(response, None)
         }
         Err(failed) => dressed(failed.into_response(), None),
