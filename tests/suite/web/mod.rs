@@ -22,6 +22,7 @@ mod rows;
 mod session;
 mod sign_in;
 mod signed;
+mod slashes;
 mod ways;
 mod words;
 mod work;

@@ -82,8 +82,7 @@ struct StatementData {
     samples: Vec<(Timestamp, Reading)>,
 }
 
-/// When the last of the accounts has nothing left, as `report forecast` computes it. None for a period that is over: its
-/// forecast would be of the past.
+/// When the last of the accounts has nothing left, as `report forecast` computes it. None for a period that is over.
 fn empty_at(
     connection: &Connection,
     accounts: &BTreeSet<AccountId>,

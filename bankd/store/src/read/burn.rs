@@ -45,6 +45,14 @@ impl Burn {
     }
 }
 
+/// When `available` is used up at a rate a day above zero, counted from an instant; none if nothing is there.
+pub fn used_up(per_day: i128, available: i128, now: Timestamp) -> Option<Timestamp> {
+    let available = Some(available).filter(|available| *available > 0)?;
+    let left = available.checked_mul(i128::from(DAY_US))?;
+    let left = i64::try_from(left.checked_div(per_day)?).ok()?;
+    now.0.checked_add(left).map(Timestamp)
+}
+
 /// The charges of the last 30 days, or of as much of them as the newest 50,000 entries cover: of some accounts, or of
 /// all.
 pub fn burn(

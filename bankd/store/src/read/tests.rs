@@ -380,6 +380,8 @@ fn what_is_charged_a_day_counts_the_last_month() {
     assert_eq!(burn(10).per_day(chem(&bank)), Some(12_000));
     assert_eq!(burn(30).per_day(chem(&bank)), Some(4000));
     assert_eq!(burn(31).per_day(chem(&bank)), None, "it is too long ago");
+    let empty = burn::used_up(12_000, 24_000, at(10 * 86_400));
+    assert_eq!(empty, Some(at(12 * 86_400)));
 }
 
 /// Looked for along its allocations, or in the whole journal.

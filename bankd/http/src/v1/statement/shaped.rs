@@ -4,6 +4,7 @@ use bank_api::v1::{Statement, StatementGroup, StatementLine, StatementPart, Stat
 use bank_core::directory::Bank;
 use bank_core::ids::AccountId;
 use bank_core::time::Timestamp;
+use bankd_store::read::burn::used_up;
 use bankd_store::read::statement::{Heading, Movement, Object, Reading, Side};
 
 use super::super::call::Call;
@@ -53,7 +54,7 @@ pub(super) fn statement(
         ..Statement::default()
     };
     if request.subject.has_balances() {
-        ends(&mut shape, data, bank);
+        ends(&mut shape, data, call);
     }
     shape
 }
@@ -67,7 +68,8 @@ fn sample((at, reading): &(Timestamp, Reading), bank: &Bank) -> StatementSample 
 }
 
 /// Opening and closing, and values derived from them.
-fn ends(shape: &mut Statement, data: &StatementData, bank: &Bank) {
+fn ends(shape: &mut Statement, data: &StatementData, call: &Call) {
+    let bank = &call.directory().bank;
     let StatementData {
         accounts,
         frame,
@@ -99,7 +101,15 @@ fn ends(shape: &mut Statement, data: &StatementData, bank: &Bank) {
     shape.debt = sum(debt);
     if per_day > 0 {
         shape.burn_per_day = sum(per_day);
-        shape.empty_at = data.empty_at.map(json::time);
+        // Of a period that is over, the rate and the closing amount decide, so that its statement does not change.
+        let until = frame.period.end.unwrap_or_default();
+        let is_over = until < call.now();
+        let empty = if is_over {
+            used_up(per_day, available, until)
+        } else {
+            data.empty_at
+        };
+        shape.empty_at = empty.map(json::time);
     }
 }
 
