@@ -122,7 +122,6 @@ fn begin<'a>(
     let at = charge.happened(ctx.now);
     let mut postings = Postings::new(view);
     let mut instance = subject(&mut postings, charge, view, at, ctx)?;
-    source::check_owner(charge, &instance, view)?;
     let (before, known) = (instance.standing(), Owner::of(&instance));
     let reported = keep::waiting(charge, &instance, measure::reported(charge)?);
     ceiling::note_starts(&mut instance, charge, reported, view.refused, at);
@@ -227,6 +226,7 @@ fn subject(
         Some(known) => in_scope(known, ctx)?.clone(),
         None => new_instance(postings, view, request, measure::began(charge, view, at)?),
     };
+    source::check_owner(charge, &instance, view)?;
     if charge.terms.assigned {
         assigned::take_back(postings, &mut instance, view, at, ctx)?;
     }

@@ -1,9 +1,10 @@
 //! The minimum and maximum price of a job where a charge is done again.
 
 use super::opposite::not_reversible;
-use super::work::billed_after;
+use crate::effects::{Entry, EntryKind};
 use crate::exact::to_amount;
-use crate::history::PastTx;
+use crate::history::{PastTx, bills, standing};
+use crate::ids::TxId;
 use crate::model::Instance;
 use crate::price::{Priced, price};
 use crate::refusal::Refusal;
@@ -14,12 +15,13 @@ use crate::view::{Context, View};
 /// Refuses a charge that is done again if the job, as it is with that charge, then pays more than its bounded price: a
 /// later charge has billed that price since (ledger.md 3.3).
 pub(super) fn check(
+    undone: bool,
     (root, target): (&PastTx, &PastTx),
     instance: &Instance,
     view: &View,
     ctx: &Context<'_>,
 ) -> Result<(), Refusal> {
-    if billed_after(target, view).is_none() {
+    if undone || billed_after(target, view).is_none() {
         return Ok(());
     }
     let machine = ctx.directory.machine_named(&instance.key.machine);
@@ -47,4 +49,14 @@ pub(super) fn check(
         return Err(not_reversible(target, why));
     }
     Ok(())
+}
+
+/// The last charge in force after a transaction, or total that fell.
+pub(super) fn billed_after(target: &PastTx, view: &View) -> Option<TxId> {
+    // A total that fell gave back without a charge.
+    let fell = |e: &Entry| e.kind == EntryKind::Refund && e.takes_back.is_none();
+    let kept = standing(&view.history);
+    let mut later = kept.iter().filter(|(tx, _)| *tx > target.id);
+    let last = later.rfind(|(_, e)| bills(e.kind) || fell(e));
+    last.map(|(tx, _)| *tx)
 }

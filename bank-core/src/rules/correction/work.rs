@@ -1,6 +1,6 @@
 //! The opposite of charges, refunds and settlements: the instance's sums follow.
 
-use super::bounds;
+use super::bounds::{self, billed_after};
 use super::moved::{self, is_taken_back, rows_of};
 use super::opposite::{begin, check_cover, follow_blocks, not_reversible, oppose, reversed};
 use super::shift_exact_sum;
@@ -74,15 +74,7 @@ fn reverse_money(
     // An odd number of opposites takes the work back, an even one does it again.
     let undone = view.past.len() % 2 == 1;
     check(undone, (root, target), instance, view)?;
-    // If an amended record moved the use from another project, that has rows before those of its charge.
-    // Counts from a chunk stay counted.
-    let mut rows = rows_of(target.id, view);
-    let own = rows.pop().ok_or_else(unknown)?;
-    let is_settled = root.op == "settle";
-    rows.retain(|u| {
-        let is_back = u.amount < Amount::ZERO || u.billing == Billing::Refund;
-        is_settled || u.tx != root.id || is_back
-    });
+    let (mut rows, own) = rows_to_reverse(root, target, view).ok_or_else(unknown)?;
     let mut postings = Postings::new(view);
     let tx = begin(&mut postings, reverse, ctx);
     postings.about_instance(instance.id);
@@ -108,9 +100,7 @@ fn reverse_money(
             // Before the seconds change: they and the windows are those of the same time.
             unbill_windows(&mut postings, instance, root, view, undone)?;
             uncount(instance, priced(root, own, view), &row, exact, ctx)?;
-            if !undone {
-                bounds::check((root, target), instance, view, ctx)?;
-            }
+            bounds::check(undone, (root, target), instance, view, ctx)?;
             undispute(instance, root, undone);
         }
         "settle" => {
@@ -132,6 +122,23 @@ fn reverse_money(
         standing_changed: before != instance.standing(),
     });
     Ok(reversed(postings, tx, target, parts))
+}
+
+/// The last usage row of a transaction, and those before it: if an amended record moved the use from another project, that
+/// has rows before those of its charge. Counts from a chunk stay counted.
+fn rows_to_reverse<'a>(
+    root: &PastTx,
+    target: &PastTx,
+    view: &'a View,
+) -> Option<(Vec<&'a UsageRow>, &'a UsageRow)> {
+    let mut rows = rows_of(target.id, view);
+    let own = rows.pop()?;
+    let is_settled = root.op == "settle";
+    rows.retain(|u| {
+        let is_back = u.amount < Amount::ZERO || u.billing == Billing::Refund;
+        is_settled || u.tx != root.id || is_back
+    });
+    Some((rows, own))
 }
 
 /// Usage rows with their reversals: each reversed entry belongs to the reversal of its own row.
@@ -323,16 +330,6 @@ fn check_whole(root: &PastTx, target: &PastTx, view: &View) -> Result<(), Refusa
         }
         _ => Ok(()),
     }
-}
-
-/// The last charge in force after a transaction, or total that fell.
-pub(super) fn billed_after(target: &PastTx, view: &View) -> Option<TxId> {
-    // A total that fell gave back without a charge.
-    let fell = |e: &Entry| e.kind == EntryKind::Refund && e.takes_back.is_none();
-    let kept = standing(&view.history);
-    let mut later = kept.iter().filter(|(tx, _)| *tx > target.id);
-    let last = later.rfind(|(_, e)| bills(e.kind) || fell(e));
-    last.map(|(tx, _)| *tx)
 }
 
 /// A fee that counts once for each instance is not billed again: another charge has it since.
