@@ -3899,7 +3899,7 @@ def get_requests(
     after: Cursor: `next` of the page before.
     limit: Rows, 1 to 1000; absent: 100.
     mine: Only those of the caller.
-    state: Only those of this state: `open`, `approved`, `rejected`, `withdrawn` or `expired`.
+    state: Only those of this state: `open`, `approved`, `proposed`, `rejected`, `withdrawn` or `expired`.
     """
     return make(
         "get_requests",
