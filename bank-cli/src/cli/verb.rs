@@ -12,6 +12,9 @@ use super::{AtArgs, ProposeArgs, QuoteCommand, UsageArgs, WriteArgs};
 pub(crate) struct BalanceArgs {
     /// Only these projects (or accounts of that name)
     pub(crate) projects: Vec<String>,
+    /// The same, as other commands name a project
+    #[arg(short = 'A', long = "project", value_name = "PROJECT")]
+    pub(crate) named: Vec<String>,
     /// Only accounts that this user may use
     #[arg(short = 'u', long)]
     pub(crate) user: Option<String>,

@@ -39,11 +39,12 @@ fn read(context: &Context, args: &BalanceArgs) -> Result<Vec<Balance>, Failure> 
         let list: List<Balance> = context.all(&["balances"], &query)?;
         Ok(list.items)
     };
-    if args.projects.is_empty() {
+    let projects: Vec<&String> = args.projects.iter().chain(&args.named).collect();
+    if projects.is_empty() {
         return ask(query(None));
     }
     let mut rows: Vec<Balance> = Vec::new();
-    for project in &args.projects {
+    for project in projects {
         let mut found = match ask(query(Some(project))) {
             // What is no project may be an account; where it is neither, the first answer stands.
             Err(failure) if args.account.is_none() && failure.exit == 4 => {
