@@ -59,7 +59,8 @@ pub(super) fn check_owner(
         ("project", &whose.project, &facts.project),
         ("user", &whose.user, &facts.user),
     ] {
-        if named.as_ref().is_some_and(|named| named != known) {
+        let is_other = |named: &String| !known.is_empty() && named != known;
+        if named.as_ref().is_some_and(is_other) {
             return Err(Refusal::bad_field(
                 field,
                 format!(

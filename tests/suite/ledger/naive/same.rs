@@ -151,8 +151,11 @@ impl Naive {
         let terms = &charge.terms;
         let is_by_hand = terms.source.is_none() && terms.finished.is_none() && !terms.assigned;
         let (whose, facts) = (&charge.request.whose, &self.instances[n].facts);
-        let is_other =
-            |named: &Option<String>, known: &str| named.as_ref().is_some_and(|n| n != known);
+        let is_other = |named: &Option<String>, known: &str| {
+            named
+                .as_ref()
+                .is_some_and(|n| !known.is_empty() && n != known)
+        };
         let is_named =
             is_other(&whose.project, &facts.project) || is_other(&whose.user, &facts.user);
         is_by_hand && is_named && self.is_collected(n)
