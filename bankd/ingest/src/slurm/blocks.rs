@@ -178,10 +178,10 @@ impl<'a> Words<'a> {
         let allocated = resources.into_iter().find(|text| !text.is_empty());
         let others = tres::others(allocated.unwrap_or_default());
         let counts = [cpus, nodes].map(|key| (key, self.count(key)));
-        let unreadable = row::unreadable(&counts, allocated.unwrap_or_default());
+        let columns = counts.map(|(_, text)| row::integer(text));
+        let unreadable = row::unreadable(&counts, allocated.unwrap_or_default(), columns);
         let allocated = Resources::read(allocated.unwrap_or_default());
-        let (nodes, cpus) = (self.count(nodes), self.count(cpus));
-        let (nodes, cpus) = (row::integer(nodes), row::integer(cpus));
+        let [cpus, nodes] = allocated.complete(columns);
         let (memory_bytes, _) = row::memory(&allocated, self.get("ReqTRES"), "", cpus, nodes);
         Row {
             id,

@@ -17,6 +17,9 @@ use crate::split::split;
 use crate::text::clock;
 use crate::{Reader, Sink, not_of_the_format};
 
+/// Why a record without its last columns is unreadable.
+const TORN: &str = "the line ends before its last column";
+
 /// Lines at the beginning that must look like the layout.
 const CHECKED: usize = 100;
 
@@ -380,8 +383,10 @@ impl<'t> Fields<'_, 't> {
         let moment = |column| Moment::read(self.text(column), zone);
         let count = |column| row::integer(self.text(column));
         let listed = || i64::try_from(hosts::count(self.text(Column::NodeList))?).ok();
-        let nodes = count(Column::NNodes).or_else(listed);
-        let cpus = count(Column::NCpus).or_else(|| count(Column::AllocCpus));
+        let columns = [
+            count(Column::NCpus).or_else(|| count(Column::AllocCpus)),
+            count(Column::NNodes).or_else(listed),
+        ];
         let allocated = self.stated(Column::AllocTres).map(Resources::read);
         let gpus = allocated.map_or_else(
             || {
@@ -389,6 +394,7 @@ impl<'t> Fields<'_, 't> {
                 let requested = requested.unwrap_or(self.text(Column::ReqGres));
                 tres::old_gpus(requested).saturating_mul(nodes.unwrap_or(0))
             },
+        let [cpus, nodes] = allocated.unwrap_or_default().complete(columns);
             |allocated| allocated.gpus,
         );
         let allocated = allocated.unwrap_or_default();
@@ -406,7 +412,7 @@ impl<'t> Fields<'_, 't> {
             ("NNodes", self.text(Column::NNodes)),
         ];
         Row {
-            unreadable: row::unreadable(&counts, self.text(Column::AllocTres)),
+            unreadable: row::unreadable(&counts, self.text(Column::AllocTres), columns),
             id: text(Column::JobId),
             raw_id: text(Column::JobIdRaw),
             is_disputed: allocated.disputes(cpus, nodes),
