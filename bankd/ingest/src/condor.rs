@@ -53,6 +53,8 @@ struct Ad {
     depth: i64,
     /// Bytes of names and values.
     bytes: usize,
+    /// Why one of its lines is unreadable.
+    bad_line: Option<String>,
 }
 
 impl Ad {
@@ -60,6 +62,7 @@ impl Ad {
         if self.line == 0 {
             self.line = line.number;
         }
+        self.bad_line = self.bad_line.take().or_else(|| line.too_long());
         if self.raw.len() < RAW_MAX {
             self.raw.extend_from_slice(line.bytes);
             self.raw.push(b'\n');
@@ -94,6 +97,9 @@ impl Ad {
 
     /// The job, or why nothing is charged for it; in the order of the tests of `data/LAYOUT.md`.
     fn judged(&self) -> Result<Result<Job, Label>, String> {
+        if let Some(why) = &self.bad_line {
+            return Err(why.clone());
+        }
         if self.bytes > AD_MAX {
             return Err(format!("an ad of more than {AD_MAX} bytes"));
         }
@@ -326,12 +332,6 @@ mod tests {
                 ad("RequestCpus = ifThenElse(x, 1, 2)"),
                 "s#1.0#9 none 160 60 1",
             ),
-            (
-                ad("AcctGroup = \"bio\"\nProjectName = \"chem\""),
-                "s#1.0#9 bio 160 60 1",
-            ),
-            (
-                ad("ToE = [\n JobStatus = 2\n A = \"]\"\n]\nCpusProvisioned = 2"),
             (ad("RequestCpus = 4.0"), "s#1.0#9 none 160 60 4"),
             (
                 ad("RequestCpus = 2\nCpusProvisioned = \"8.0\""),
@@ -346,6 +346,12 @@ mod tests {
                 ad("RequestCpus = 1e99"),
                 "!requestcpus: \"1e99\" is no count",
             ),
+            (
+                ad("AcctGroup = \"bio\"\nProjectName = \"chem\""),
+                "s#1.0#9 bio 160 60 1",
+            ),
+            (
+                ad("ToE = [\n JobStatus = 2\n A = \"]\"\n]\nCpusProvisioned = 2"),
                 "s#1.0#9 none 160 60 2",
             ),
             (
@@ -366,6 +372,10 @@ mod tests {
                     .replace("A =", "A0 =")
                     .repeat(5)),
                 "!an ad of more than 4194304 bytes",
+            ),
+            (
+                ad(&format!("A = \"{}\"", "a".repeat(1 << 20))),
+                "!a line of more than 1048576 bytes",
             ),
             (ad("JobStatus = 2"), "live_state"),
             (ad("JobStartDate = undefined"), "never_started"),

@@ -60,7 +60,8 @@ impl Swf {
     fn record(&self, line: &Line<'_>) -> Record {
         let text = line.text();
         let columns: Vec<&str> = text.split_whitespace().collect();
-        let found = match self.job(&columns) {
+        let job = line.too_long().map_or_else(|| self.job(&columns), Err);
+        let found = match job {
             Ok(Some(job)) => Found::Jobs(vec![job]),
             Ok(None) => Found::Skipped("no_runtime_or_procs".into()),
             Err(why) => Found::Malformed(why),

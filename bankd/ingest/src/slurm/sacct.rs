@@ -149,15 +149,21 @@ impl<'a> Reading<'a> {
             if text.trim().is_empty() {
                 return Ok(());
             }
+            if let Some(why) = line.too_long() {
+                return self.malformed(line.number, line.bytes, &why, sink);
+            }
             return self.record(line.number, &text, line.bytes, sink);
         };
         let fields = split(&text, self.delimiter, usize::MAX).len();
         let length = begun.text.len().saturating_add(text.len());
+        if let Some(why) = line.too_long() {
+            self.malformed(begun.line, &begun.raw, TORN, sink)?;
+            return self.malformed(line.number, line.bytes, &why, sink);
+        }
         // A line that is a whole record by itself does not belong to one that was torn.
         if (fields >= self.columns.len() && self.is_whole(&text)) || length > LINE_MAX {
-            let why = "the line ends before its last column";
             self.torn(&begun)?;
-            self.malformed(begun.line, &begun.raw, why, sink)?;
+            self.malformed(begun.line, &begun.raw, TORN, sink)?;
             return self.record(line.number, &text, line.bytes, sink);
         }
         begun.text.push('\n');
@@ -388,13 +394,13 @@ impl<'t> Fields<'_, 't> {
             count(Column::NNodes).or_else(listed),
         ];
         let allocated = self.stated(Column::AllocTres).map(Resources::read);
+        let [cpus, nodes] = allocated.unwrap_or_default().complete(columns);
         let gpus = allocated.map_or_else(
             || {
                 let requested = self.stated(Column::AllocGres);
                 let requested = requested.unwrap_or(self.text(Column::ReqGres));
                 tres::old_gpus(requested).saturating_mul(nodes.unwrap_or(0))
             },
-        let [cpus, nodes] = allocated.unwrap_or_default().complete(columns);
             |allocated| allocated.gpus,
         );
         let allocated = allocated.unwrap_or_default();
