@@ -181,3 +181,22 @@ fn rows_are_removed_by_number_and_by_collector() {
     let bytes = (4 * (nameless(1).len() - 1)).to_string();
     assert_eq!(bank.query(held), [["4".to_owned(), bytes, "0".to_owned()]]);
 }
+
+/// A command that is sent twice must not act on a record that came later.
+#[test]
+fn a_replay_that_is_repeated_acts_on_no_other_record() {
+    let bank = watching(&[]);
+    let torn = |name: &str| {
+        let text = format!("{HEAD}{}", nameless(1).replace("am0", name));
+        let day = file(&bank, "day.sacct", text);
+        bank.bank_ok(&["import", "sacct", &day, "--source", "s"]);
+    };
+    torn("eve");
+    let id = aside(&bank, "s")[0]["id"].to_string();
+    bank.bank_ok(&["quarantine", "rm", &id, "-y"]);
+    torn("bob");
+    let right = file(&bank, "right", format!("{HEAD}{}", lines(9, 1)));
+    let ran = bank.bank(&["quarantine", "replay", &id, "--with", &right]);
+    assert_eq!(ran.exit, 4, "{}", ran.stderr);
+    assert_eq!(aside(&bank, "s").len(), 1);
+}
