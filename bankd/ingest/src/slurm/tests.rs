@@ -16,6 +16,15 @@ fn results(format: &str, text: &str) -> Vec<String> {
     shown(format, &read)
 }
 
+/// The same for a record by itself.
+fn again(format: &str, text: &str) -> Vec<String> {
+    let read = |reader: &mut dyn Reader, sink: &mut Sink<'_>| {
+        let mut input = text.as_bytes();
+        reader.again("f", &mut input, sink)
+    };
+    shown(format, &read)
+}
+
 type Read<'a> = dyn Fn(&mut dyn Reader, &mut Sink<'_>) -> io::Result<()> + 'a;
 
 fn shown(format: &str, read: &Read<'_>) -> Vec<String> {
@@ -76,4 +85,25 @@ fn resources_supply_the_counts_that_no_column_has() {
         "JobId=7 JobState=COMPLETED StartTime={start} EndTime={end} AllocTRES=cpu=16,node=2"
     );
     assert_eq!(results("slurm-scontrol", &block), ["16 2 0"]);
+}
+
+/// The quarantine keeps a job of a document without the document.
+#[test]
+fn a_job_by_itself_is_read_again() {
+    let job = r#"{"job_id":7,"state":{"current":["COMPLETED"]},"time":{"start":100,"end":160},
+        "tres":{"allocated":[{"type":"cpu","name":"","count":4}]}}"#;
+    let whole = format!("{{\"jobs\":[{job}]}}");
+    let bad = job.replace(":4}", ":\"4x\"}");
+    for (text, expected) in [
+        (job, "4 none 0"),
+        (whole.as_str(), "4 none 0"),
+        (bad.as_str(), "!tres cpu: \"4x\" is no count"),
+    ] {
+        assert_eq!(again("slurm-json", text), [expected], "{text}");
+    }
+    let pod = r#"{"metadata":{"name":"p","namespace":"ns","uid":"u"},"spec":{"containers":
+        [{"name":"c","resources":{"limits":{"cpu":"2"}}}]},"status":{"phase":"Succeeded","startTime":
+        "2026-10-01T00:00:00Z","containerStatuses":[{"name":"c","state":{"terminated":{"startedAt":
+        "2026-10-01T00:00:00Z","finishedAt":"2026-10-01T01:00:00Z"}}}]}}"#;
+    assert_eq!(again("kubernetes", pod), ["2 none none"]);
 }
