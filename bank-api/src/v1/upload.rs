@@ -274,7 +274,7 @@ pub struct ReplayQuarantined {
     /// The machine that the records are of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
-    /// Read options. Absent: the last options of its collector.
+    /// Read options. Each one that is absent: that of the last import of its collector.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub options: Option<ReadOptions>,
     /// Corrected content that replaces the stored line.

@@ -53,6 +53,8 @@ struct Ad {
     depth: i64,
     /// Bytes of names and values.
     bytes: usize,
+    /// Why one of its lines is unreadable.
+    bad_line: Option<String>,
 }
 
 impl Ad {
@@ -60,6 +62,7 @@ impl Ad {
         if self.line == 0 {
             self.line = line.number;
         }
+        self.bad_line = self.bad_line.take().or_else(|| line.too_long());
         if self.raw.len() < RAW_MAX {
             self.raw.extend_from_slice(line.bytes);
             self.raw.push(b'\n');
@@ -94,6 +97,9 @@ impl Ad {
 
     /// The job, or why nothing is charged for it; in the order of the tests of `data/LAYOUT.md`.
     fn judged(&self) -> Result<Result<Job, Label>, String> {
+        if let Some(why) = &self.bad_line {
+            return Err(why.clone());
+        }
         if self.bytes > AD_MAX {
             return Err(format!("an ad of more than {AD_MAX} bytes"));
         }
@@ -193,25 +199,29 @@ impl Ad {
         number.ok_or_else(|| format!("{name}: {text:?} is no number"))
     }
 
-    /// The first that is a plain count: a request may be an expression.
+    /// The first that is a number, integer or real, perhaps in quotes: a request may be an expression.
     fn count(&self, names: [&str; 2]) -> Result<Option<Number>, String> {
-        let is_plain = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        let is_number = |text: &str| {
+            let is_part = |b: u8| b.is_ascii_digit() || b".eE".contains(&b);
+            let has_digit = text.starts_with(|c: char| c.is_ascii_digit());
+            Number::parse(text).is_some() || (has_digit && text.bytes().all(is_part))
+        };
         let stated = names.iter().find_map(|name| {
-            let text: &str = self.values.get(*name)?;
-            is_plain(text).then_some((name, text))
+            let text = self.text(name)?;
+            (is_number(&text) && !text.starts_with('-')).then_some((name, text))
         });
         let Some((name, text)) = stated else {
             return Ok(None);
         };
-        let count = super::text::count(text);
-        count
+        Number::parse(&text)
             .map(Some)
             .ok_or_else(|| format!("{name}: {text:?} is no count"))
     }
 
     fn mebibytes(&self, name: &str) -> Option<Number> {
-        let mebibytes = super::text::count(self.values.get(name)?)?;
-        mebibytes.times(Number::whole(1 << 20))
+        let mebibytes = Number::parse(&self.text(name)?)?;
+        let mebibytes = Some(mebibytes).filter(|size| !size.is_negative());
+        mebibytes?.times(Number::whole(1 << 20))
     }
 }
 
@@ -322,6 +332,20 @@ mod tests {
                 ad("RequestCpus = ifThenElse(x, 1, 2)"),
                 "s#1.0#9 none 160 60 1",
             ),
+            (ad("RequestCpus = 4.0"), "s#1.0#9 none 160 60 4"),
+            (
+                ad("RequestCpus = 2\nCpusProvisioned = \"8.0\""),
+                "s#1.0#9 none 160 60 8",
+            ),
+            (
+                ad("RequestCpus = 4.000000000000000E+00"),
+                "s#1.0#9 none 160 60 4",
+            ),
+            (ad("RequestCpus = -4.0"), "s#1.0#9 none 160 60 1"),
+            (
+                ad("RequestCpus = 1e99"),
+                "!requestcpus: \"1e99\" is no count",
+            ),
             (
                 ad("AcctGroup = \"bio\"\nProjectName = \"chem\""),
                 "s#1.0#9 bio 160 60 1",
@@ -348,6 +372,10 @@ mod tests {
                     .replace("A =", "A0 =")
                     .repeat(5)),
                 "!an ad of more than 4194304 bytes",
+            ),
+            (
+                ad(&format!("A = \"{}\"", "a".repeat(1 << 20))),
+                "!a line of more than 1048576 bytes",
             ),
             (ad("JobStatus = 2"), "live_state"),
             (ad("JobStartDate = undefined"), "never_started"),

@@ -6,6 +6,7 @@ use std::{fmt, io};
 use serde::de::{Deserializer as _, Error as _, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
+use super::lines::document;
 use super::number::Number;
 
 /// An object of which only the first level is read. Of a repeated name the last value is used.
@@ -73,6 +74,18 @@ impl<'a> Object<'a> {
     }
 }
 
+/// The text of a document with a list. An object without that list is an element by itself: it becomes the only one of
+/// a list.
+pub(super) fn listed(input: &mut dyn io::BufRead, name: &str) -> io::Result<Vec<u8>> {
+    let bytes = document(input)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let is_element = Object::parse(&text).is_some_and(|whole| whole.raw(name).is_none());
+    if is_element {
+        return Ok(format!("{{{name:?}:[{text}]}}").into_bytes());
+    }
+    Ok(bytes)
+}
+
 /// Gives each element of a list; `None` if the text is none.
 pub(super) fn each<'a>(
     text: &'a str,
@@ -132,6 +145,19 @@ mod tests {
         assert_eq!(failed.unwrap().unwrap_err().to_string(), "full");
         assert_eq!(seen, 1);
         assert!(object.each("c", |_| Ok(())).is_none() && object.each("d", |_| Ok(())).is_none());
+    }
+
+    #[test]
+    fn an_element_by_itself_becomes_a_list() {
+        for (text, whole) in [
+            (r#"{"id":1}"#, r#"{"jobs":[{"id":1}]}"#),
+            (r#"{"jobs":[{"id":1}]}"#, r#"{"jobs":[{"id":1}]}"#),
+            (r#"{"id":"#, r#"{"id":"#),
+            ("", ""),
+        ] {
+            let found = listed(&mut text.as_bytes(), "jobs").unwrap();
+            assert_eq!(String::from_utf8(found).unwrap(), whole, "{text}");
+        }
     }
 
     #[test]

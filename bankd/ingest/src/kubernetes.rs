@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead};
 
 use super::job::{Found, Job, Label, Record, State};
-use super::json::Object;
+use super::json::{Object, listed};
 use super::lines::document;
 use super::number::Number;
 use super::text::{known, rfc3339};
@@ -36,6 +36,16 @@ impl Reader for Kubernetes {
         });
         read.ok_or_else(|| not_of_the_format("no JSON object with a list \"items\""))?
     }
+
+    fn again(
+        &mut self,
+        name: &str,
+        input: &mut dyn BufRead,
+        sink: &mut Sink<'_>,
+    ) -> io::Result<()> {
+        let bytes = listed(input, "items")?;
+        self.file(name, &mut bytes.as_slice(), sink)
+    }
 }
 
 /// The job, or why nothing is charged for it; in the order of the tests of `data/LAYOUT.md`.
@@ -60,23 +70,33 @@ fn judge(pod: &Object<'_>) -> Result<Result<Job, Label>, String> {
     job(pod, &status, &phase, state, &runs).map(Ok)
 }
 
-/// How long a container ran.
+/// How long a container ran, with the run before its last restart: the status of a pod has no earlier ones.
 struct Run {
     name: String,
-    start_us: i64,
     end_us: i64,
+    ran_us: i64,
 }
 
 impl Run {
     /// `None` of one that has not ended.
     fn of(status: &Object<'_>) -> Option<Self> {
-        let ended = status.object("state")?.object("terminated")?;
+        let (start_us, end_us) = ended(status, "state")?;
+        let before = ended(status, "lastState").filter(|(_, end_us)| *end_us <= start_us);
+        let lasted = |(start_us, end_us): (i64, i64)| end_us.saturating_sub(start_us).max(0);
+        let before_us = before.map_or(0, lasted);
         Some(Self {
             name: status.text("name")?,
-            start_us: rfc3339(&ended.text("startedAt")?)?,
-            end_us: rfc3339(&ended.text("finishedAt")?)?,
+            end_us,
+            ran_us: lasted((start_us, end_us)).saturating_add(before_us),
         })
     }
+}
+
+/// Start and end of the run in this state of a container, if that run has ended.
+fn ended(status: &Object<'_>, state: &str) -> Option<(i64, i64)> {
+    let ended = status.object(state)?.object("terminated")?;
+    let at = |name: &str| rfc3339(&ended.text(name)?);
+    Some((at("startedAt")?, at("finishedAt")?))
 }
 
 fn job(
@@ -103,13 +123,12 @@ fn job(
         let name = container.text("name").unwrap_or_default();
         let run = runs.iter().find(|run| run.name == name);
         let run = run.ok_or_else(|| format!("container {name:?}: no status"))?;
-        let us = run.end_us.checked_sub(run.start_us).ok_or_else(beyond)?;
         let (cpus, bytes) = (limit(&container, "cpu")?, limit(&container, "memory")?);
         if cpus.is_none() {
             flags.push("no-cpu-limit");
         }
         let cpus = cpus.unwrap_or_default();
-        let used = cpus.times(Number::seconds(us.max(0)));
+        let used = cpus.times(Number::seconds(run.ran_us));
         core = used.and_then(|used| core.plus(used)).ok_or_else(beyond)?;
         memory = memory.plus(bytes.unwrap_or_default()).ok_or_else(beyond)?;
         procs = procs.plus(cpus).ok_or_else(beyond)?;
@@ -200,8 +219,13 @@ fn limit(container: &Object<'_>, what: &str) -> Result<Option<Number>, String> {
         .ok_or_else(|| format!("{what}: {text:?} is no quantity"))
 }
 
-/// A Kubernetes quantity: `0.5`, `250m`, `1e3`, `64Mi`, `100M` (`collectors.md` 0.5).
+/// A Kubernetes quantity: `0.5`, `250m`, `500000u`, `1e3`, `64Mi`, `+100M` (`collectors.md` 0.5).
 pub(super) fn quantity(text: &str) -> Option<Number> {
+    let text = match text.strip_prefix('+') {
+        Some(rest) if rest.starts_with('-') => return None,
+        Some(rest) => rest,
+        None => text,
+    };
     let binary = ["Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
     for (suffix, power) in binary.iter().zip(1_u32..) {
         if let Some(number) = text.strip_suffix(suffix) {
@@ -209,8 +233,10 @@ pub(super) fn quantity(text: &str) -> Option<Number> {
             return Number::parse(number)?.times(Number::whole(unit));
         }
     }
-    if let Some(number) = text.strip_suffix('m') {
-        return Number::parse(number)?.times(Number::scaled(1, 3));
+    for (suffix, places) in [('m', 3), ('u', 6), ('n', 9)] {
+        if let Some(number) = text.strip_suffix(suffix) {
+            return Number::parse(number)?.times(Number::scaled(1, places));
+        }
     }
     let decimal = ['k', 'M', 'G', 'T', 'P', 'E'];
     for (suffix, power) in decimal.iter().zip(1_u32..) {
@@ -287,6 +313,49 @@ mod tests {
         assert_eq!(core.map(|(_, value)| *value), Some(Number::whole(5850)));
     }
 
+    /// A container that was restarted ran before: 30 minutes, and 29 after the restart.
+    #[test]
+    fn a_restarted_container_counts_the_run_before() {
+        let pod = |before: &str| {
+            format!(
+                r#"{{"items":[{{"metadata":{{"namespace":"chem","name":"p","uid":"u"}},
+                "spec":{{"containers":[{{"name":"c","resources":{{"limits":{{"cpu":"2"}}}}}}]}},
+                "status":{{"phase":"Succeeded","startTime":"2026-11-01T00:00:00Z","containerStatuses":
+                    [{{"name":"c","restartCount":1,"lastState":{before},"state":{{"terminated":
+                    {{"startedAt":"2026-11-01T00:31:00Z","finishedAt":"2026-11-01T01:00:00Z"}}}}}}]}}}}]}}"#
+            )
+        };
+        let ended = |start: &str, end: &str| {
+            format!(r#"{{"terminated":{{"startedAt":"{start}","finishedAt":"{end}"}}}}"#)
+        };
+        for (before, core_s) in [
+            (ended("2026-11-01T00:00:00Z", "2026-11-01T00:30:00Z"), 7080),
+            ("{}".to_owned(), 3480),
+            // The same run again, and a run without a start.
+            (ended("2026-11-01T00:31:00Z", "2026-11-01T01:00:00Z"), 3480),
+            (r#"{"terminated":{"startedAt":null}}"#.to_owned(), 3480),
+        ] {
+            let text = pod(&before);
+            let mut found = Vec::new();
+            let mut sink = |record: Record| {
+                found.push(record.found);
+                Ok(())
+            };
+            Kubernetes
+                .file("pods", &mut text.as_bytes(), &mut sink)
+                .unwrap();
+            let [Found::Jobs(jobs)] = &found[..] else {
+                panic!("{found:?}");
+            };
+            let core = jobs[0].quantities.iter().find(|(name, _)| name == "core_s");
+            assert_eq!(
+                core.map(|(_, value)| *value),
+                Some(Number::whole(core_s)),
+                "{before}"
+            );
+        }
+    }
+
     #[test]
     fn quantities_have_suffixes() {
         for (text, value) in [
@@ -297,6 +366,12 @@ mod tests {
             ("64Mi", Some("67108864")),
             ("100M", Some("100000000")),
             ("1E", Some("1000000000000000000")),
+            ("500000u", Some("0.5")),
+            ("250000000n", Some("0.25")),
+            ("+2", Some("2")),
+            ("-2", Some("-2")),
+            ("+-2", None),
+            ("++2", None),
             ("1x", None),
             ("", None),
         ] {

@@ -64,6 +64,20 @@ pub trait Reader {
     /// the sink fails.
     fn file(&mut self, name: &str, input: &mut dyn BufRead, sink: &mut Sink<'_>) -> io::Result<()>;
 
+    /// Reads one record by itself: the text that [`Record::raw`] kept of it, or a corrected one. It has no lines
+    /// before it and no list around it.
+    ///
+    /// # Errors
+    /// As [`file`](Reader::file), and if the record is of no use without the rest of its file.
+    fn again(
+        &mut self,
+        name: &str,
+        input: &mut dyn BufRead,
+        sink: &mut Sink<'_>,
+    ) -> io::Result<()> {
+        self.file(name, input, sink)
+    }
+
     /// After the last file: returns records that are complete only at the end, and figures of the
     /// whole source.
     ///

@@ -36,6 +36,12 @@ pub struct Line<'a> {
 }
 
 impl Line<'_> {
+    /// The reason why a line that is too long is unreadable: its beginning is not the record.
+    pub fn too_long(&self) -> Option<String> {
+        self.is_cut
+            .then(|| format!("a line of more than {LINE_MAX} bytes"))
+    }
+
     /// The line as text: invalid UTF-8 becomes U+FFFD (`collectors.md` 0.3).
     pub fn text(&self) -> Cow<'_, str> {
         // The strict check is much faster for valid text.
@@ -125,7 +131,8 @@ fn skip_line(input: &mut dyn BufRead) -> io::Result<()> {
     }
 }
 
-/// Gives a record for every line that is not blank and that `found` makes one of.
+/// Gives a record for every line that is not blank and that `found` makes one of. A line that is too long is
+/// unreadable.
 pub(crate) fn each_line(
     input: &mut dyn BufRead,
     sink: &mut Sink<'_>,
@@ -136,6 +143,7 @@ pub(crate) fn each_line(
         if !line.is_blank()
             && let Some(found) = found(&line)
         {
+            let found = line.too_long().map_or(found, Found::Malformed);
             sink(Record::new(line.number, line.bytes, found))?;
         }
     }
@@ -214,6 +222,51 @@ mod tests {
         ] {
             let mut input = bytes;
             assert_eq!(document(&mut input).unwrap(), read);
+        }
+    }
+
+    /// The beginning of a line is not the record: behind its end there may be anything.
+    #[test]
+    fn a_line_that_is_too_long_is_unreadable_in_every_format_of_lines() {
+        let long = "x".repeat(LINE_MAX);
+        let time = "10/01/2026 00:00:00";
+        for (format, line) in [
+            (
+                "pbs",
+                format!("{time};E;1.s;user=amy start=1 exec_host={long} end=61"),
+            ),
+            (
+                "pbs",
+                format!("{time};E;1.s;user=amy start=1 end=61 exec_host={long}"),
+            ),
+            ("sge", format!("all.q:node1:staff:amy:{long}")),
+            ("sacct-keyvalue", format!("JobID=\"7\" JobName=\"{long}\"")),
+            ("lsf", format!("\"JOB_FINISH\" \"{long}\"")),
+            ("htcondor-apel", format!("a|{long}")),
+            ("swf", format!("1 2 3 {long}")),
+            ("maui", format!("1 {long}")),
+            ("sacct", format!("1|2|{long}")),
+        ] {
+            let format = crate::formats::named(format).unwrap();
+            let options = crate::Options {
+                columns: match format.name {
+                    "sacct" => ["JobID", "State", "JobName"]
+                        .map(ToOwned::to_owned)
+                        .to_vec(),
+                    _ => Vec::new(),
+                },
+                ..crate::Options::default()
+            };
+            let mut reader = (format.reader)(&options).unwrap();
+            let mut found = Vec::new();
+            let mut sink = |record: Record| {
+                found.push((record.line, record.found));
+                Ok(())
+            };
+            let read = reader.file("f", &mut line.as_bytes(), &mut sink);
+            read.unwrap();
+            let why = "a line of more than 1048576 bytes".to_owned();
+            assert_eq!(found, [(1, Found::Malformed(why))], "{}", format.name);
         }
     }
 

@@ -4,8 +4,8 @@ use bank_core::usage::kept;
 use std::collections::BTreeSet;
 use std::io::{self, BufRead};
 
-use super::job::{Found, Job, Label, RAW_MAX, Record, State};
-use super::lines::Lines;
+use super::job::{Found, Job, Label, Record, State};
+use super::lines::{LINE_MAX, Lines};
 use super::number::Number;
 use super::text::known;
 use super::{Reader, Sink};
@@ -20,7 +20,7 @@ pub(super) struct Lsf;
 impl Reader for Lsf {
     fn file(&mut self, _: &str, input: &mut dyn BufRead, sink: &mut Sink<'_>) -> io::Result<()> {
         let mut lines = Lines::new(input);
-        let mut waiting: Option<Record> = None;
+        let mut waiting: Option<Joined> = None;
         let mut joined = 0;
         while let Some(line) = lines.next_line()? {
             // A mailer breaks a long line with `!`, and goes on behind a blank.
@@ -28,31 +28,49 @@ impl Reader for Lsf {
                 && let Some(more) = line.bytes.strip_prefix(b" ")
                 && record.raw.ends_with(b"!")
                 && joined < JOINED_MAX
-                && record.raw.len() < RAW_MAX
             {
-                record.raw.pop();
-                record.raw.extend_from_slice(more);
+                record.join(more, line.too_long());
                 joined += 1;
                 continue;
             }
             if let Some(record) = waiting.take() {
-                sink(read(&record))?;
+                sink(record.read())?;
             }
             if !line.is_blank() {
                 joined = 0;
-                let unread = Found::Malformed(String::new());
-                let mut record = Record::new(line.number, b"", unread);
-                record.raw.extend_from_slice(line.bytes);
-                waiting = Some(record);
+                waiting = Some(Joined {
+                    line: line.number,
+                    raw: line.bytes.to_vec(),
+                    bad_line: line.too_long(),
+                });
             }
         }
-        waiting.map_or(Ok(()), |record| sink(read(&record)))
+        waiting.map_or(Ok(()), |record| sink(record.read()))
     }
 }
 
-fn read(record: &Record) -> Record {
-    let text = String::from_utf8_lossy(&record.raw);
-    Record::new(record.line, &record.raw, Found::of(judged(&text)))
+/// A line with those that a mailer broke off it.
+struct Joined {
+    line: u64,
+    raw: Vec<u8>,
+    /// Why it is unreadable.
+    bad_line: Option<String>,
+}
+
+impl Joined {
+    fn join(&mut self, more: &[u8], bad_line: Option<String>) {
+        self.raw.pop();
+        self.raw.extend_from_slice(more);
+        let beyond = || format!("a line of more than {LINE_MAX} bytes");
+        let why = bad_line.or_else(|| (self.raw.len() > LINE_MAX).then(beyond));
+        self.bad_line = self.bad_line.take().or(why);
+    }
+
+    fn read(self) -> Record {
+        let text = String::from_utf8_lossy(&self.raw);
+        let judged = self.bad_line.map_or_else(|| judged(&text), Err);
+        Record::new(self.line, &self.raw, Found::of(judged))
+    }
 }
 
 /// The job, or why nothing is charged for it; in the order of the tests of `data/LAYOUT.md`.

@@ -5,7 +5,7 @@ use std::io::{self, BufRead};
 use super::job::{Extra, Figure, Found, Job, Record, State};
 use super::lines::{Line, Lines};
 use super::number::Number;
-use super::{Reader, Sink};
+use super::{Reader, Sink, not_of_the_format};
 
 /// Columns of a record; later ones are a producer's own.
 const COLUMNS: usize = 18;
@@ -13,14 +13,19 @@ const COLUMNS: usize = 18;
 /// Reads SWF. Times are relative to the `UnixStartTime` of the header, or absolute without one.
 #[derive(Debug, Default)]
 pub(super) struct Swf {
-    origin: Number,
+    /// Of the header; none without it.
+    origin: Option<Number>,
 }
+
+/// Why a record by itself has no times.
+const NO_HEADER: &str = "its times count from the header of its file: put the line \"; UnixStartTime: N\" of the \
+    header before it (N is 0 for times since 1970)";
 
 impl Reader for Swf {
     fn file(&mut self, _: &str, input: &mut dyn BufRead, sink: &mut Sink<'_>) -> io::Result<()> {
         let mut lines = Lines::new(input);
         let mut is_first = true;
-        self.origin = Number::ZERO;
+        self.origin = None;
         while let Some(line) = lines.next_line()? {
             if line.bytes.starts_with(b";") {
                 self.header(&line);
@@ -37,10 +42,30 @@ impl Reader for Swf {
         Ok(())
     }
 
+    /// Without the header a job would be in 1970.
+    fn again(
+        &mut self,
+        name: &str,
+        input: &mut dyn BufRead,
+        sink: &mut Sink<'_>,
+    ) -> io::Result<()> {
+        let mut records = Vec::new();
+        let mut keep = |record| {
+            records.push(record);
+            Ok(())
+        };
+        self.file(name, input, &mut keep)?;
+        let is_job = |record: &Record| matches!(record.found, Found::Jobs(_));
+        if self.origin.is_none() && records.iter().any(is_job) {
+            return Err(not_of_the_format(NO_HEADER));
+        }
+        records.into_iter().try_for_each(sink)
+    }
+
     fn finish(&mut self, _: &mut Sink<'_>) -> io::Result<Vec<Extra>> {
         Ok(vec![Extra {
             key: "unix_start_time",
-            value: Figure::Number(self.origin),
+            value: Figure::Number(self.origin.unwrap_or_default()),
         }])
     }
 }
@@ -53,14 +78,15 @@ impl Swf {
             .trim()
             .strip_prefix("UnixStartTime:");
         if let Some(origin) = value.and_then(|value| Number::parse(value.trim())) {
-            self.origin = origin;
+            self.origin = Some(origin);
         }
     }
 
     fn record(&self, line: &Line<'_>) -> Record {
         let text = line.text();
         let columns: Vec<&str> = text.split_whitespace().collect();
-        let found = match self.job(&columns) {
+        let job = line.too_long().map_or_else(|| self.job(&columns), Err);
+        let found = match job {
             Ok(Some(job)) => Found::Jobs(vec![job]),
             Ok(None) => Found::Skipped("no_runtime_or_procs".into()),
             Err(why) => Found::Malformed(why),
@@ -98,7 +124,7 @@ impl Swf {
         };
         let beyond = || "a time beyond the supported range".to_owned();
         let at = |value: Option<Number>| value.and_then(Number::as_microseconds).ok_or_else(beyond);
-        let submitted = self.origin.plus(submit);
+        let submitted = self.origin.unwrap_or_default().plus(submit);
         let start = submitted.and_then(|at| at.plus(wait));
         let end = start.and_then(|at| at.plus(run));
         let mut job = Job {
@@ -181,5 +207,26 @@ mod tests {
         ] {
             assert_eq!(results(&text), [expected], "{text}");
         }
+    }
+
+    #[test]
+    fn a_record_by_itself_needs_the_header_of_its_file() {
+        let record = "1 5 10 20 4 -1 -1 8 60 -1 1 3 4 -1 -1 -1 -1 -1";
+        let again = |text: &str| {
+            let mut starts = Vec::new();
+            let mut sink = |record: Record| {
+                if let Found::Jobs(jobs) = record.found {
+                    starts.push(jobs[0].start_us);
+                }
+                Ok(())
+            };
+            let mut input = text.as_bytes();
+            let read = Swf::default().again("log.swf", &mut input, &mut sink);
+            read.map(|()| starts).map_err(|error| error.to_string())
+        };
+        assert_eq!(again(record), Err(NO_HEADER.to_owned()));
+        let whole = |origin: u64| format!("; UnixStartTime: {origin}\n{record}");
+        assert_eq!(again(&whole(100)), Ok(vec![115_000_000]));
+        assert_eq!(again(&whole(0)), Ok(vec![15_000_000]));
     }
 }

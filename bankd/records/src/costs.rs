@@ -101,8 +101,7 @@ fn about(directory: &Directory, used: &Used, cost: &Cost, base: Row) -> Row {
     Row {
         category: Category::Usage,
         list: list(directory, used),
-        // For an amended use the seconds are a difference, which may be below 0.
-        start: charge.at.minus(Seconds(charge.priced().0.max(0))).0,
+        start: begun(used).0,
         end: charge.at.0,
         object_id: Some(job.object_id.clone()),
         object_type: match job.object_type {
@@ -117,6 +116,16 @@ fn about(directory: &Directory, used: &Used, cost: &Cost, base: Row) -> Row {
         record: Some(charge.id),
         ..base
     }
+}
+
+/// The start of the charged time. It is not before the start of the job: a charge has at least a second, also for a job
+/// without any.
+fn begun(used: &Used) -> Timestamp {
+    let (charge, job) = (&used.charge, &used.job);
+    // For an amended use the seconds are a difference, which may be below 0.
+    let start = charge.at.minus(Seconds(charge.priced().0.max(0)));
+    let of_job = job.start.filter(|at| *at <= charge.at);
+    of_job.map_or(start, |at| at.max(start))
 }
 
 /// The project at the top of the one that was charged.

@@ -16,7 +16,7 @@ macro_rules! migrations {
 }
 
 /// Every migration, the first with number 1.
-const MIGRATIONS: [&str; 49] = migrations! {
+const MIGRATIONS: [&str; 51] = migrations! {
     "0001_ledger.sql" "0002_accounts.sql" "0003_reversal.sql" "0004_rates.sql" "0005_windows.sql"
     "0006_cycles.sql" "0007_particulars.sql" "0008_past.sql" "0009_usage.sql" "0010_records.sql"
     "0011_scheduler.sql" "0012_collectors.sql" "0013_trust.sql" "0014_waypoint_seal.sql" "0015_rollup.sql"
@@ -26,7 +26,8 @@ const MIGRATIONS: [&str; 49] = migrations! {
     "0031_shadow.sql" "0032_later_credits.sql" "0033_effective.sql" "0034_kind_record.sql" "0035_user_alias.sql"
     "0036_pi.sql" "0037_report_person.sql" "0038_reservation_time.sql" "0039_partner.sql" "0040_web_session.sql"
     "0041_request.sql" "0042_idle_time.sql" "0043_blocks.sql" "0044_undone.sql" "0045_place.sql"
-    "0046_portions.sql" "0047_owners.sql" "0048_earlier_records.sql" "0049_given.sql"
+    "0046_portions.sql" "0047_owners.sql" "0048_earlier_records.sql" "0049_given.sql" "0050_quarantine_numbers.sql"
+    "0051_quarantine_past.sql"
 };
 
 /// The last migration that changed the rollup format: a bank of an earlier version is backfilled.
@@ -357,6 +358,35 @@ mod tests {
             .execute_batch("UPDATE record SET text = ''")
             .unwrap_err();
         assert!(refused.to_string().contains("append-only"), "{refused}");
+    }
+
+    /// Its quarantined records stay under their numbers, and the next one gets a new number.
+    #[test]
+    fn the_quarantine_of_an_older_bank_stays() {
+        let mut bank = bank_of(49);
+        bank.execute_batch(
+            "INSERT INTO bank (id, uuid, precision, unit, test, init_uid, created_at)
+                 VALUES (1, 'of old', 3, 'SU', 0, 0, 0);
+             INSERT INTO quarantine (id, at, source, peer, place, line, reason, bytes, body)
+                 VALUES (3, 7, 's', '', 'f', 1, 'why', 1, x'61'), (4, 7, 's', '', 'f', 2, 'why', 1, x'62');
+             UPDATE quarantine_total SET held = 2, bytes = 2, dropped = 7;",
+        )
+        .unwrap();
+        migrate(&mut bank).unwrap();
+        bank.execute_batch(
+            "DELETE FROM quarantine WHERE id = 4;
+             INSERT INTO quarantine (at, source, peer, place, line, reason, bytes, body)
+                 VALUES (8, 's', '', 'f', 3, 'why', 1, x'63');",
+        )
+        .unwrap();
+        let rows: String = bank
+            .query_row(
+                "SELECT group_concat(id || ':' || line || ':' || cast(body AS TEXT)) FROM quarantine",
+                [],
+                |r| r.get(0),
+            )
+            .unwrap();
+        assert_eq!(rows, "3:1:a,10:3:c");
     }
 
     /// A bank of the first version keeps its lists, and takes new ones.

@@ -146,6 +146,24 @@ mod tests {
         assert_eq!(totals(&store), (4, 40, 0));
     }
 
+    /// A command for a record that has left must act on no other one.
+    #[test]
+    fn a_number_is_never_used_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = store(&folder);
+        let numbers = || {
+            let all = read::quarantine::list(&store.connection, None, 0, 100).unwrap();
+            all.rows.iter().map(|row| row.id).collect::<Vec<_>>()
+        };
+        store.quarantine(&rows(1..3), Timestamp(7)).unwrap();
+        store.discard(&[2]).unwrap();
+        store.quarantine(&rows(3..4), Timestamp(8)).unwrap();
+        assert_eq!(numbers(), [1, 3]);
+        store.discard(&[1, 3]).unwrap();
+        store.quarantine(&rows(4..5), Timestamp(9)).unwrap();
+        assert_eq!(numbers(), [4]);
+    }
+
     #[test]
     fn the_last_way_of_reading_is_kept() {
         let folder = tempfile::tempdir().unwrap();

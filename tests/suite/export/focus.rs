@@ -241,3 +241,44 @@ fn a_period_of_an_amended_job_is_the_time_that_it_ran() {
         ["2026-01-02T00:00:00Z", "2026-01-03T00:00:00Z"]
     );
 }
+
+/// A job that was cancelled in its first second did not exist in the month before.
+#[test]
+fn an_instant_at_the_start_of_a_month_is_billed_in_it() {
+    let bank = bank();
+    bank.set_clock(T0 + 40 * 86_400);
+    for (id, start, end) in [
+        ("1", "2026-02-01T00:00:00Z", "2026-02-01T00:00:00Z"),
+        ("2", "2026-01-31T23:59:00Z", "2026-02-01T00:00:00Z"),
+    ] {
+        let line = serde_json::json!({
+            "source": "slurm:x", "id": id, "machine": "colony", "project": "chemistry", "user": "amy",
+            "start": start, "end": end, "processors": 1, "state": "aborted",
+        });
+        let (file, name) = path(&bank, "jobs.jsonl");
+        fs::write(&file, format!("{line}\n")).unwrap();
+        bank.bank_ok(&["import", "jsonl", &name, "--strict"]);
+    }
+    let rows = rows(&export(&bank, &["focus"]));
+    let own = rows.iter().filter(|row| row["ChargeCategory"] == "Usage");
+    let shown: Vec<_> = own
+        .map(|row| {
+            [
+                "ResourceId",
+                "PricingQuantity",
+                "BillingPeriodStart",
+                "ChargePeriodStart",
+                "ChargePeriodEnd",
+            ]
+            .map(|name| row[name].as_str())
+        })
+        .collect();
+    let (january, february) = ("2026-01-01T00:00:00Z", "2026-02-01T00:00:00Z");
+    assert_eq!(
+        shown,
+        [
+            ["1", "1", february, february, february],
+            ["2", "60", january, "2026-01-31T23:59:00Z", february],
+        ]
+    );
+}

@@ -181,3 +181,120 @@ fn rows_are_removed_by_number_and_by_collector() {
     let bytes = (4 * (nameless(1).len() - 1)).to_string();
     assert_eq!(bank.query(held), [["4".to_owned(), bytes, "0".to_owned()]]);
 }
+
+/// The end of a record may correct its beginning, so a cut text is not read as if it were whole.
+#[test]
+fn a_record_that_was_cut_needs_its_whole_text() {
+    let mut bank = watching(&[]);
+    let ad = |end: &str| {
+        format!(
+            "JobStatus = 4\nGlobalJobId = \"h#1.0#1\"\nOwner = \"amy\"\nAcctGroup = \"chemistry\"\n\
+             JobStartDate = 1764550000\nCompletionDate = 0\nEnteredCurrentStatus = 1764560000\n\
+             CpusProvisioned = 2\nEnvironment = \"{}\"\nRemoteWallClockTime = 60.0\nCompletionDate = {end}\n",
+            "x".repeat(70_000)
+        )
+    };
+    let broken = file(&bank, "history", ad("1764550060s"));
+    bank.bank_ok(&[
+        "import", "htcondor", &broken, "--source", "h", "-m", "colony",
+    ]);
+    let id = aside(&bank, "h")[0]["id"].to_string();
+    let ran = bank.bank(&["quarantine", "replay", &id]);
+    assert_eq!(ran.exit, 1, "{}", ran.stderr);
+    ran.expect_stderr(&["keeps only the first 65536 bytes of a record", "--with"]);
+    assert_eq!(aside(&bank, "h").len(), 1);
+    let whole = file(&bank, "whole", ad("1764550060"));
+    bank.bank_ok(&["quarantine", "replay", &id, "--with", &whole]);
+    assert_eq!(aside(&bank, "h"), [Value::Null; 0]);
+    bank.verify();
+    let ends = "SELECT end_at FROM usage_identity";
+    assert_eq!(bank.query(ends), [["1764550060000000"]]);
+}
+
+/// A record of a list, or of a file with a header, by the options of the import.
+#[test]
+fn a_record_is_read_again_without_its_file() {
+    let mut bank = watching(&[]);
+    let job = |cpus: &str| {
+        format!(
+            "{{\"job_id\":1,\"account\":\"chemistry\",\"user\":\"amy\",\"state\":{{\"current\":[\"COMPLETED\"]}},\
+             \"time\":{{\"start\":1764550000,\"end\":1764553600}},\
+             \"tres\":{{\"allocated\":[{{\"type\":\"cpu\",\"name\":\"\",\"count\":{cpus}}}]}}}}"
+        )
+    };
+    let mapping = "delimiter=\";\"\nheader=true\nskip_lines=1\n[fields]\nid=\"id\"\nuser=\"u\"\n\
+                   start={column=\"s\",format=\"epoch_s\"}\nwall={column=\"w\"}\nprocs={column=\"p\"}\n";
+    let mapping = file(&bank, "mapping.toml", mapping);
+    let row = |procs: &str| format!("2;amy;1764550000;3600;{procs}");
+    let swf = |procs: &str| format!("3 0 0 3600 {procs} -1 -1 2 3600 -1 1 1 1 1 1 1 -1 -1");
+    let json = format!("{{\"jobs\":[{}]}}", job("\"2x\""));
+    let table = format!("a report\nid;u;s;w;p\n{}\n", row("2x"));
+    let log = format!("; UnixStartTime: 1764550000\n{}\n", swf("x"));
+    let right_log = format!("; UnixStartTime: 1764550000\n{}\n", swf("2"));
+    let columns = ["--columns", "id,u,s,w,p"];
+    for (format, options, wrong, bare, error, right, more) in [
+        (
+            "slurm-json",
+            vec![],
+            json,
+            job("\"2x\""),
+            "no count",
+            job("2"),
+            vec![],
+        ),
+        (
+            "csv",
+            vec!["--mapping", &mapping],
+            table,
+            row("2"),
+            "no column",
+            row("2"),
+            columns.to_vec(),
+        ),
+        (
+            "swf",
+            vec![],
+            log,
+            swf("2"),
+            "UnixStartTime",
+            right_log,
+            vec![],
+        ),
+    ] {
+        let wrong = file(&bank, "wrong", wrong);
+        let import = ["import", format, &wrong, "--source", format, "-m", "colony"];
+        bank.bank_ok(&[&import[..], &options].concat());
+        let id = aside(&bank, format)[0]["id"].to_string();
+        let bare = file(&bank, "bare", bare);
+        let again = ["quarantine", "replay", &id, "--with"];
+        let ran = bank.bank(&[&again[..], &[&bare]].concat());
+        assert_eq!(ran.exit, 1, "{format}: {}", ran.stderr);
+        ran.expect_stderr(&[error]);
+        let right = file(&bank, "right", right);
+        let output = bank.bank_ok(&[&again[..], &[&right], &more].concat());
+        assert!(output.starts_with(&format!("{id}: 1 job: 1 ")), "{output}");
+    }
+    bank.verify();
+    let uses = "SELECT object_id, start_at, millis FROM usage_identity ORDER BY object_id";
+    let own = |id: &str| [id, "1764550000000000", "2000"].map(ToOwned::to_owned);
+    assert_eq!(bank.query(uses), [own("1"), own("2"), own("3")]);
+}
+
+/// A command that is sent twice must not act on a record that came later.
+#[test]
+fn a_replay_that_is_repeated_acts_on_no_other_record() {
+    let bank = watching(&[]);
+    let torn = |name: &str| {
+        let text = format!("{HEAD}{}", nameless(1).replace("am0", name));
+        let day = file(&bank, "day.sacct", text);
+        bank.bank_ok(&["import", "sacct", &day, "--source", "s"]);
+    };
+    torn("eve");
+    let id = aside(&bank, "s")[0]["id"].to_string();
+    bank.bank_ok(&["quarantine", "rm", &id, "-y"]);
+    torn("bob");
+    let right = file(&bank, "right", format!("{HEAD}{}", lines(9, 1)));
+    let ran = bank.bank(&["quarantine", "replay", &id, "--with", &right]);
+    assert_eq!(ran.exit, 4, "{}", ran.stderr);
+    assert_eq!(aside(&bank, "s").len(), 1);
+}

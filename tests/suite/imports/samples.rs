@@ -157,3 +157,33 @@ fn an_older_snapshot_of_nomad_changes_nothing() {
         bank.verify();
     }
 }
+
+/// A use of samples has no line: the quarantine keeps its statements, so that nothing is lost.
+#[test]
+fn samples_that_a_rule_refuses_keep_their_statements() {
+    let mut bank = bank("track");
+    // 2026-01-03, after the bank's present.
+    let first = 33 * 1_440;
+    let later = minutes(first, first + 60);
+    import(&bank, "prometheus", later.clone());
+    import(&bank, "prometheus", later.replace("\"p\"", "\"other\""));
+    let list = bank.json(&["quarantine", "ls"]);
+    let items = list["items"].as_array().unwrap();
+    assert_eq!(items.len(), 2, "{list}");
+    let id = items[0]["id"].to_string();
+    let shown = bank.json(&["quarantine", "show", &id]);
+    let body = shown["body"].as_str().unwrap();
+    for line in ["project=chem", "start=1767398400000000", "processors=1"] {
+        assert!(body.lines().any(|own| own == line), "{line}: {body}");
+    }
+    assert!(body.starts_with("id=chem/p"), "{body}");
+    // Its samples take its place.
+    let samples = file(&bank, "samples.json", &later);
+    bank.set_clock(T0 + 4 * 86_400);
+    let output = bank.bank_ok(&["quarantine", "replay", &id, "--with", &samples]);
+    assert!(
+        output.starts_with(&format!("{id}: 1 job: 1 charged")),
+        "{output}"
+    );
+    bank.verify();
+}

@@ -133,7 +133,9 @@ fn sacct_without_a_header_line() {
             with(&[(6, "none"), (9, "unknown")]),
             "7 unknown none 60 4 0",
         ),
-        (with(&[(19, "")]), "7 amy chem 60 - 0"),
+        // The processors of the resources; without them none.
+        (with(&[(19, "")]), plain),
+        (with(&[(19, ""), (23, "")]), "7 amy chem 60 - 0"),
         (
             format!("{}\n{}", with(&[]), with(&[(13, "2026-01-01T00:10:30")])),
             "7 amy chem 60 4 0; 7 amy chem 30 4 0",

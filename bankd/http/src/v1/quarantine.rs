@@ -9,11 +9,12 @@ use bank_api::v1::{
     ReadOptions, Removed, ReplayQuarantined,
 };
 use bank_core::refusal::Refusal;
+use bankd_ingest::job::RAW_MAX;
 use bankd_ingest::{Format, Found, Options, Record};
 use bankd_intake::auditor::again::{self, Bank, Kept};
 use bankd_intake::{Feed, Intake, Taken};
 use bankd_ledger::writer::Writer;
-use bankd_store::read::quarantine::{self, Aside};
+use bankd_store::read::quarantine::{self, Aside, Reading};
 
 use super::call::{Call, Handled, ok};
 use super::import;
@@ -94,21 +95,15 @@ pub(super) async fn replay(Path(id): Path<i64>, call: Call) -> Handled {
     let source = aside.source.clone();
     let known = call.ask(move |connection| quarantine::reading(connection, &source));
     let known = known.await?;
-    let format = given.format.unwrap_or(known.format);
-    if format.is_empty() {
-        let detail = format!(
-            "format: the format of source {} is not recorded",
-            aside.source
-        );
-        return Err(Failure::new("bad_request", detail).hint("name the format"));
+    if given.body.is_none() && aside.body.len() >= RAW_MAX {
+        return Err(cut());
     }
-    let format = import::format(&format)?;
-    let options = match given.options {
-        Some(options) => options,
-        // The daemon wrote this, so it is valid. Options of an older version are ignored.
-        None => serde_json::from_str::<ReadOptions>(&known.options).unwrap_or_default(),
-    };
-    let options = import::read_options(format, options)?;
+    let (format, options) = reading(
+        &aside.source,
+        given.format.as_deref(),
+        given.options,
+        &known,
+    )?;
     let named = given.machine;
     let machine = match named {
         Some(named) => import::machine(&call, Some(named))?,
@@ -145,6 +140,49 @@ pub(super) async fn replay(Path(id): Path<i64>, call: Call) -> Handled {
         skipped,
         dry_run,
     })
+}
+
+/// Format and options of a record: those of the request, else those of the last import of its collector.
+fn reading(
+    source: &str,
+    format: Option<&str>,
+    options: Option<ReadOptions>,
+    known: &Reading,
+) -> Result<(&'static Format, Options), Failure> {
+    let format = format.unwrap_or(&known.format);
+    let is_same_format = format == known.format;
+    if format.is_empty() {
+        let detail = format!("format: the format of source {source} is not recorded");
+        return Err(Failure::new("bad_request", detail).hint("name the format"));
+    }
+    let format = import::format(format)?;
+    // The daemon wrote this, so it is valid. Options of an older version are ignored.
+    let of_import = serde_json::from_str::<ReadOptions>(&known.options).unwrap_or_default();
+    let options = match options {
+        Some(options) if is_same_format => joined(options, of_import),
+        Some(options) => options,
+        None => of_import,
+    };
+    Ok((format, import::read_options(format, options)?))
+}
+
+/// Options for one record, the others as the last import of its collector had them. A layout and columns exclude each
+/// other.
+fn joined(given: ReadOptions, known: ReadOptions) -> ReadOptions {
+    let has_columns = given.layout.is_some() || !given.columns.is_empty();
+    let (layout, columns) = if has_columns {
+        (given.layout, given.columns)
+    } else {
+        (known.layout, known.columns)
+    };
+    ReadOptions {
+        layout,
+        columns,
+        delimiter: given.delimiter.or(known.delimiter),
+        tz: given.tz.or(known.tz),
+        mapping: given.mapping.or(known.mapping),
+        gpus_per_slot: given.gpus_per_slot || known.gpus_per_slot,
+    }
 }
 
 /// A record from a route of AUDITOR is replayed through that route, so that its clients find it.
@@ -252,11 +290,17 @@ impl Again {
         };
         let base = self.place.rsplit('/').next().unwrap_or(&self.place);
         let mut input = self.body.as_slice();
-        let read = reader.file(base, &mut input, &mut sink);
+        let read = reader.again(base, &mut input, &mut sink);
         read.and_then(|()| reader.finish(&mut sink))
             .map_err(|error| error.to_string())?;
         Ok(records)
     }
+}
+
+/// The beginning of a record is not the record: its end may correct it.
+fn cut() -> Failure {
+    let detail = format!("the quarantine keeps only the first {RAW_MAX} bytes of a record");
+    Failure::new("bad_value", detail).hint("give the whole record (--with)")
 }
 
 fn unreadable(why: &str) -> Failure {
@@ -281,5 +325,35 @@ fn shaped(aside: Aside) -> Quarantined {
         reason: aside.reason,
         bytes: aside.bytes,
         body: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Columns for one line keep the mapping and the zone of the import; they replace its layout.
+    #[test]
+    fn options_of_one_record_are_added_to_those_of_the_import() {
+        let known = ReadOptions {
+            layout: Some("xdmod26".to_owned()),
+            tz: Some("Europe/Berlin".to_owned()),
+            mapping: Some("m".to_owned()),
+            ..ReadOptions::default()
+        };
+        let columns = vec!["JobID".to_owned()];
+        let given = ReadOptions {
+            columns: columns.clone(),
+            delimiter: Some(";".to_owned()),
+            ..ReadOptions::default()
+        };
+        let expected = ReadOptions {
+            layout: None,
+            columns,
+            delimiter: Some(";".to_owned()),
+            ..known.clone()
+        };
+        assert_eq!(joined(given, known.clone()), expected);
+        assert_eq!(joined(ReadOptions::default(), known.clone()), known);
     }
 }

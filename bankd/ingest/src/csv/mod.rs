@@ -55,6 +55,23 @@ impl Reader for Csv {
         for _ in 0..self.0.skip_lines {
             records.lines.next_line()?;
         }
+        self.rest(name, records, sink)
+    }
+
+    /// A record has no lines to skip before it.
+    fn again(
+        &mut self,
+        name: &str,
+        input: &mut dyn BufRead,
+        sink: &mut Sink<'_>,
+    ) -> io::Result<()> {
+        self.rest(name, Records::new(&self.0, input), sink)
+    }
+}
+
+impl Csv {
+    /// Reads what comes behind the skipped lines.
+    fn rest(&self, name: &str, mut records: Records<'_>, sink: &mut Sink<'_>) -> io::Result<()> {
         let places = match &self.0.names {
             Names::Columns(names) => places(names.iter().map(String::as_str)),
             Names::Header => match records.next_record()? {

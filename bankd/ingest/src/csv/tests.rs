@@ -375,3 +375,58 @@ fn options_of_the_command_win_over_the_file() {
     let none = Options::default();
     assert!(read_with(&none, b"").unwrap_err().contains("--mapping"));
 }
+
+/// A record by itself is not skipped, and is no header line if the columns are named.
+#[test]
+fn a_record_by_itself_has_no_lines_before_it() {
+    let again = |head: &str, columns: &[&str], text: &str| {
+        let mut options = options(&format!("{head}\n{FIELDS}"));
+        options.columns = columns.iter().map(|name| (*name).to_owned()).collect();
+        let mut reader = (formats::named("csv").unwrap().reader)(&options).unwrap();
+        let mut records = Vec::new();
+        let mut sink = |record| {
+            records.push(record);
+            Ok(())
+        };
+        let read = reader.again("jobs.csv", &mut text.as_bytes(), &mut sink);
+        match read {
+            Ok(()) => results(&records).join(" | "),
+            Err(error) => error.to_string(),
+        }
+    };
+    let columns = ["id", "start", "end"];
+    for (head, columns, text, result) in [
+        (
+            "skip_lines = 1\ncolumns = [\"id\", \"start\", \"end\"]",
+            &[][..],
+            "7,100,160",
+            "1 7 60",
+        ),
+        (
+            "skip_lines = 1\nheader = true",
+            &columns,
+            "7,100,160",
+            "1 7 60",
+        ),
+        (
+            "skip_lines = 1\nheader = true",
+            &columns,
+            "\"7\n8\",100,160",
+            "1 78 60",
+        ),
+        (
+            "skip_lines = 1\nheader = true",
+            &[],
+            "id,start,end\n7,100,160",
+            "2 7 60",
+        ),
+        (
+            "header = true",
+            &[],
+            "7,100,160",
+            "jobs.csv: no column \"end\"",
+        ),
+    ] {
+        assert_eq!(again(head, columns, text), result, "{head} {text}");
+    }
+}

@@ -10,8 +10,8 @@ use chrono_tz::Tz;
 use super::row::{self, Moment, Order, Row};
 use super::stated::Stated;
 use super::tres::{self, Resources};
-use crate::job::{Found, RAW_MAX, Record};
-use crate::lines::Lines;
+use crate::job::{Found, Record};
+use crate::lines::{LINE_MAX, Line, Lines};
 use crate::{Reader, Sink};
 
 /// Which of the two.
@@ -30,30 +30,59 @@ pub(crate) struct Blocks(pub(crate) Form, pub(crate) Tz);
 impl Reader for Blocks {
     fn file(&mut self, _: &str, input: &mut dyn BufRead, sink: &mut Sink<'_>) -> io::Result<()> {
         let mut lines = Lines::new(input);
-        let mut block: Option<(u64, String)> = None;
+        let mut block: Option<Block> = None;
         while let Some(line) = lines.next_line()? {
             let text = line.text();
             let begins = text.starts_with("JobId=") || self.0 == Form::Jobcomp;
             if begins && !line.is_blank() {
-                self.give(block.replace((line.number, text.into_owned())), sink)?;
-            } else if let Some((_, block)) = &mut block
-                && block.len() < RAW_MAX
+                let fresh = Block {
+                    line: line.number,
+                    bad_line: line.too_long(),
+                    text: text.into_owned(),
+                };
+                self.give(block.replace(fresh), sink)?;
+            } else if let Some(block) = &mut block
+                && !line.is_blank()
             {
-                block.push('\n');
-                block.push_str(&text);
+                block.add(&line);
             }
         }
         self.give(block, sink)
     }
 }
 
+/// The lines of a job so far.
+struct Block {
+    line: u64,
+    text: String,
+    /// Why it is unreadable.
+    bad_line: Option<String>,
+}
+
+impl Block {
+    fn add(&mut self, line: &Line<'_>) {
+        let why = line.too_long().or_else(|| {
+            let length = self.text.len().saturating_add(line.bytes.len());
+            (length > LINE_MAX).then(|| format!("a job of more than {LINE_MAX} bytes"))
+        });
+        if why.is_some() {
+            self.bad_line = self.bad_line.take().or(why);
+            return;
+        }
+        self.text.push('\n');
+        self.text.push_str(&line.text());
+    }
+}
+
 impl Blocks {
-    fn give(&self, block: Option<(u64, String)>, sink: &mut Sink<'_>) -> io::Result<()> {
-        let Some((number, text)) = block else {
+    fn give(&self, block: Option<Block>, sink: &mut Sink<'_>) -> io::Result<()> {
+        let Some(block) = block else {
             return Ok(());
         };
-        let found = self.found(&text);
-        sink(Record::new(number, text.trim_end().as_bytes(), found))
+        let text = block.text.trim_end();
+        let found = block.bad_line.map(Found::Malformed);
+        let found = found.unwrap_or_else(|| self.found(text));
+        sink(Record::new(block.line, text.as_bytes(), found))
     }
 
     fn found(&self, text: &str) -> Found {
@@ -178,10 +207,10 @@ impl<'a> Words<'a> {
         let allocated = resources.into_iter().find(|text| !text.is_empty());
         let others = tres::others(allocated.unwrap_or_default());
         let counts = [cpus, nodes].map(|key| (key, self.count(key)));
-        let unreadable = row::unreadable(&counts, allocated.unwrap_or_default());
+        let columns = counts.map(|(_, text)| row::integer(text));
+        let unreadable = row::unreadable(&counts, allocated.unwrap_or_default(), columns);
         let allocated = Resources::read(allocated.unwrap_or_default());
-        let (nodes, cpus) = (self.count(nodes), self.count(cpus));
-        let (nodes, cpus) = (row::integer(nodes), row::integer(cpus));
+        let [cpus, nodes] = allocated.complete(columns);
         let (memory_bytes, _) = row::memory(&allocated, self.get("ReqTRES"), "", cpus, nodes);
         Row {
             id,
@@ -294,8 +323,29 @@ mod tests {
                 "JobId=7 JobState=COMPLETING StartTime=2026-01-01T00:00:00".to_owned(),
                 "live_state",
             ),
+            (
+                Form::Scontrol,
+                format!(
+                    "JobId=7 JobName=a\n   UserId=amy(1) Dependency={}\n   {REST}",
+                    "x".repeat(70_000)
+                ),
+                "7 amy \"a\" 60",
+            ),
+            (
+                Form::Scontrol,
+                format!(
+                    "JobId=7 JobName=a\n   Dependency={0}\n   Features={0}\n   {REST}",
+                    "x".repeat(600_000)
+                ),
+                "!a job of more than 1048576 bytes",
+            ),
+            (
+                Form::Jobcomp,
+                format!("JobId=7 UserId=amy(1) {REST} Name={}", "x".repeat(1 << 20)),
+                "!a line of more than 1048576 bytes",
+            ),
         ] {
-            assert_eq!(results(form, &text), [expected], "{text}");
+            assert_eq!(results(form, &text), [expected], "{text:.200}");
         }
     }
 }

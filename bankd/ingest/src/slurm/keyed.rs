@@ -35,12 +35,13 @@ fn found(text: &str, zone: Tz) -> Found {
     }
     let text = |name: &str| get(name).into();
     let allocated = Resources::read(get("AllocTRES"));
-    let (nodes, cpus) = (row::integer(get("NNodes")), row::integer(get("NCPUS")));
+    let columns = ["NCPUS", "NNodes"].map(|name| row::integer(get(name)));
+    let [cpus, nodes] = allocated.complete(columns);
     let (memory_bytes, decoded) =
         row::memory(&allocated, get("ReqTRES"), get("ReqMem"), cpus, nodes);
     let counts = ["NCPUS", "NNodes"].map(|name| (name, get(name)));
     let row = Row {
-        unreadable: row::unreadable(&counts, get("AllocTRES")),
+        unreadable: row::unreadable(&counts, get("AllocTRES"), columns),
         id: id.into(),
         raw_id: text("JobIDRaw"),
         is_disputed: allocated.disputes(cpus, nodes),

@@ -11,3 +11,6 @@ mod row;
 pub(super) mod sacct;
 mod stated;
 pub(super) mod tres;
+
+#[cfg(test)]
+mod tests;

@@ -308,11 +308,16 @@ pub(super) fn integer(text: &str) -> Option<i64> {
     i64::try_from(count(text)?.as_whole()?).ok()
 }
 
-/// The first of these counts that is there and is no number, with its name. `TRES` is a list of resources.
-pub(super) fn unreadable(counts: &[(&str, &str)], resources: &str) -> Option<String> {
+/// The first of these counts that is there and is no number, with its name. `resources` is a list of resources;
+/// `columns` are the processors and nodes that the columns state.
+pub(super) fn unreadable(
+    counts: &[(&str, &str)],
+    resources: &str,
+    columns: [Option<i64>; 2],
+) -> Option<String> {
     let is_bad = |(_, text): &&(&str, &str)| integer(text).is_none() && known(text).is_some();
     let bad = counts.iter().find(is_bad).copied();
-    let (name, text) = bad.or_else(|| tres::unreadable(resources))?;
+    let (name, text) = bad.or_else(|| tres::unreadable(resources, columns))?;
     Some(format!("{name}: {text:?} is no count"))
 }
 

@@ -17,6 +17,9 @@ use crate::split::split;
 use crate::text::clock;
 use crate::{Reader, Sink, not_of_the_format};
 
+/// Why a record without its last columns is unreadable.
+const TORN: &str = "the line ends before its last column";
+
 /// Lines at the beginning that must look like the layout.
 const CHECKED: usize = 100;
 
@@ -146,15 +149,21 @@ impl<'a> Reading<'a> {
             if text.trim().is_empty() {
                 return Ok(());
             }
+            if let Some(why) = line.too_long() {
+                return self.malformed(line.number, line.bytes, &why, sink);
+            }
             return self.record(line.number, &text, line.bytes, sink);
         };
         let fields = split(&text, self.delimiter, usize::MAX).len();
         let length = begun.text.len().saturating_add(text.len());
+        if let Some(why) = line.too_long() {
+            self.malformed(begun.line, &begun.raw, TORN, sink)?;
+            return self.malformed(line.number, line.bytes, &why, sink);
+        }
         // A line that is a whole record by itself does not belong to one that was torn.
         if (fields >= self.columns.len() && self.is_whole(&text)) || length > LINE_MAX {
-            let why = "the line ends before its last column";
             self.torn(&begun)?;
-            self.malformed(begun.line, &begun.raw, why, sink)?;
+            self.malformed(begun.line, &begun.raw, TORN, sink)?;
             return self.record(line.number, &text, line.bytes, sink);
         }
         begun.text.push('\n');
@@ -380,9 +389,12 @@ impl<'t> Fields<'_, 't> {
         let moment = |column| Moment::read(self.text(column), zone);
         let count = |column| row::integer(self.text(column));
         let listed = || i64::try_from(hosts::count(self.text(Column::NodeList))?).ok();
-        let nodes = count(Column::NNodes).or_else(listed);
-        let cpus = count(Column::NCpus).or_else(|| count(Column::AllocCpus));
+        let columns = [
+            count(Column::NCpus).or_else(|| count(Column::AllocCpus)),
+            count(Column::NNodes).or_else(listed),
+        ];
         let allocated = self.stated(Column::AllocTres).map(Resources::read);
+        let [cpus, nodes] = allocated.unwrap_or_default().complete(columns);
         let gpus = allocated.map_or_else(
             || {
                 let requested = self.stated(Column::AllocGres);
@@ -406,7 +418,7 @@ impl<'t> Fields<'_, 't> {
             ("NNodes", self.text(Column::NNodes)),
         ];
         Row {
-            unreadable: row::unreadable(&counts, self.text(Column::AllocTres)),
+            unreadable: row::unreadable(&counts, self.text(Column::AllocTres), columns),
             id: text(Column::JobId),
             raw_id: text(Column::JobIdRaw),
             is_disputed: allocated.disputes(cpus, nodes),

@@ -28,8 +28,8 @@ impl Resources {
         let (mut has_cpus, mut has_nodes, mut has_memory) = (false, false, false);
         for (name, value) in pairs(text) {
             match name {
-                "cpu" if !has_cpus => (found.cpus, has_cpus) = (value.parse().ok(), true),
-                "node" if !has_nodes => (found.nodes, has_nodes) = (value.parse().ok(), true),
+                "cpu" if !has_cpus => (found.cpus, has_cpus) = (stated(value), true),
+                "node" if !has_nodes => (found.nodes, has_nodes) = (stated(value), true),
                 "mem" if !has_memory => (found.memory_bytes, has_memory) = (bytes(value), true),
                 "gres/gpu" if untyped.is_none() => untyped = Some(number(value)),
                 name if name.starts_with("gres/gpu:") => {
@@ -40,6 +40,13 @@ impl Resources {
         }
         found.gpus = untyped.unwrap_or(typed);
         found
+    }
+
+    /// The processors and nodes of the job's columns; those of the resources where a column is missing or empty. A
+    /// negative count is none.
+    pub(super) fn complete(&self, [cpus, nodes]: [Option<i64>; 2]) -> [Option<i64>; 2] {
+        let [own_cpus, own_nodes] = [self.cpus, self.nodes].map(|own| own.filter(|n| *n >= 0));
+        [cpus.or(own_cpus), nodes.or(own_nodes)]
     }
 
     /// Whether they name other counts of processors or nodes than the columns of the job.
@@ -150,10 +157,15 @@ fn stated(text: &str) -> Option<i64> {
     text.parse().ok().or_else(|| suffixed(text))
 }
 
-/// The first count of GPUs that is no number.
-pub(super) fn unreadable(text: &str) -> Option<(&str, &str)> {
-    let is_gpus = |name: &str| name == "gres/gpu" || name.starts_with("gres/gpu:");
-    pairs(text).find(|(name, value)| is_gpus(name) && stated(value).is_none())
+/// The first count that is no number: of GPUs, and of the processors and nodes that no column states.
+pub(super) fn unreadable(text: &str, columns: [Option<i64>; 2]) -> Option<(&str, &str)> {
+    let [has_cpus, has_nodes] = columns.map(|count| count.is_some());
+    let is_counted = |name: &str| match name {
+        "cpu" => !has_cpus,
+        "node" => !has_nodes,
+        name => name == "gres/gpu" || name.starts_with("gres/gpu:"),
+    };
+    pairs(text).find(|(name, value)| is_counted(name) && stated(value).is_none())
 }
 
 fn suffixed(text: &str) -> Option<i64> {

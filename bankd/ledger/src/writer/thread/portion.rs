@@ -12,6 +12,9 @@ use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
 use bankd_store::{self as store, QuarantineRow, Stamp};
 
+/// Bytes that the quarantine keeps of a record.
+const BODY_MAX: usize = 64 << 10;
+
 impl Thread {
     /// Takes a portion in. What the rules refuse goes into the quarantine, with the reason.
     pub(super) fn portion(
@@ -184,15 +187,29 @@ impl Taking<'_> {
         self.count("refused");
         let (start, length) = item.raw;
         let lines = self.portion.lines.get(start..).unwrap_or_default();
+        let line = lines.get(..length).unwrap_or(lines);
+        let body = if line.is_empty() {
+            statements(&item.report)
+        } else {
+            line.to_vec()
+        };
         self.refused.push(QuarantineRow {
             source: item.report.source.clone(),
             peer: self.portion.caller.client.clone(),
             place: item.file.to_string(),
             line: item.line,
             reason: reason(refusal),
-            body: lines.get(..length).unwrap_or(lines).to_vec(),
+            body,
         });
     }
+}
+
+/// The text of a use without a line, which is made of samples: its statements, one in a line.
+fn statements(report: &UsageReport) -> Vec<u8> {
+    let text = report.canonical().replace(char::is_control, "\n");
+    let mut body = format!("id={}\n{text}", report.request.object_id).into_bytes();
+    body.truncate(BODY_MAX);
+    body
 }
 
 /// The code of a refusal; with the field, if the code alone does not name what is expected.
