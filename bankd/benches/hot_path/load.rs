@@ -146,12 +146,14 @@ fn requests(kind: Kind, options: &Options, count: u64) -> Result<Requests> {
             }
             Some(key) => {
                 let next = step(n);
-                let body = if kind == Kind::Real {
-                    document(next, spread)
+                let (target, body) = if kind == Kind::Real {
+                    (target(next), document(next, spread))
                 } else {
-                    without_durations(next, spread)
+                    // The writer keeps the nonce of a refused request, unless it only tries.
+                    let target = format!("{}?dry_run=true", target(next));
+                    (target, without_durations(next, spread))
                 };
-                signed(key, &target(next), "application/xml", &body)?
+                signed(key, &target, "application/xml", &body)?
             }
         };
         made.bytes.extend_from_slice(request.as_bytes());
