@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead};
 
 use super::job::{Found, Job, Label, Record, State};
-use super::json::{Object, listed};
+use super::json::Object;
 use super::lines::document;
 use super::number::Number;
 use super::text::{known, rfc3339};
@@ -37,14 +37,8 @@ impl Reader for Kubernetes {
         read.ok_or_else(|| not_of_the_format("no JSON object with a list \"items\""))?
     }
 
-    fn again(
-        &mut self,
-        name: &str,
-        input: &mut dyn BufRead,
-        sink: &mut Sink<'_>,
-    ) -> io::Result<()> {
-        let bytes = listed(input, "items")?;
-        self.file(name, &mut bytes.as_slice(), sink)
+    fn list(&self) -> Option<&'static str> {
+        Some("items")
     }
 }
 

@@ -64,6 +64,11 @@ pub trait Reader {
     /// the sink fails.
     fn file(&mut self, name: &str, input: &mut dyn BufRead, sink: &mut Sink<'_>) -> io::Result<()>;
 
+    /// The list of a document that has the records; none in formats whose records are no elements of a list.
+    fn list(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Reads one record by itself: the text that [`Record::raw`] kept of it, or a corrected one. It has no lines
     /// before it and no list around it.
     ///
@@ -75,7 +80,10 @@ pub trait Reader {
         input: &mut dyn BufRead,
         sink: &mut Sink<'_>,
     ) -> io::Result<()> {
-        self.file(name, input, sink)
+        match self.list() {
+            Some(list) => self.file(name, &mut json::listed(input, list)?.as_slice(), sink),
+            None => self.file(name, input, sink),
+        }
     }
 
     /// After the last file: returns records that are complete only at the end, and figures of the

@@ -9,7 +9,7 @@ use super::stated::Stated;
 use super::tres;
 use crate::instant::Instant;
 use crate::job::{Found, Record};
-use crate::json::{Object, listed};
+use crate::json::Object;
 use crate::lines::document;
 use crate::number::Number;
 use crate::{Reader, Sink, not_of_the_format};
@@ -36,14 +36,8 @@ impl Reader for Document {
         read.ok_or_else(|| not_of_the_format("no JSON object with a list \"jobs\""))?
     }
 
-    fn again(
-        &mut self,
-        name: &str,
-        input: &mut dyn BufRead,
-        sink: &mut Sink<'_>,
-    ) -> io::Result<()> {
-        let bytes = listed(input, "jobs")?;
-        self.file(name, &mut bytes.as_slice(), sink)
+    fn list(&self) -> Option<&'static str> {
+        Some("jobs")
     }
 }
 

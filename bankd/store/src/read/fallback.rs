@@ -104,15 +104,15 @@ fn at_reserves(
         let Some(of) = following(connection, &job, &kind)? else {
             continue;
         };
-        let held = held(connection, of.id, job.at)?;
-        let account = held.account.or(of.account);
+        let first = first_lien(connection, of.id, job.at)?;
+        let account = first.account.or(of.account);
         job.charged = match account {
             Some(account) => paid(connection, of.id, account)?,
             None => of.billed,
         };
-        job.held = held.placed;
+        job.held = first.placed;
         job.account = account;
-        job.fallback_from = held.fallback_from.or(of.fallback_from);
+        job.fallback_from = first.fallback_from.or(of.fallback_from);
         job.ran_as = of.project;
         if keep(&job) {
             found.push(job);
@@ -249,7 +249,7 @@ fn paid(connection: &Connection, instance: i64, account: AccountId) -> Result<i1
     Ok(sum.into())
 }
 
-/// The first lien of an instance at or after an instant; nothing if there was none.
+/// The first lien of a use after its shortage.
 #[derive(Default)]
 struct FirstLien {
     /// What it held.
@@ -260,7 +260,8 @@ struct FirstLien {
     fallback_from: Option<AccountId>,
 }
 
-fn held(connection: &Connection, instance: i64, at: Timestamp) -> Result<FirstLien, Error> {
+/// The first lien of an instance at or after an instant; nothing if there was none.
+fn first_lien(connection: &Connection, instance: i64, at: Timestamp) -> Result<FirstLien, Error> {
     let sql =
         "SELECT id, placed FROM lien WHERE instance = ?1 AND start_at >= ?2 ORDER BY id LIMIT 1";
     let mut statement = connection.prepare_cached(sql)?;
