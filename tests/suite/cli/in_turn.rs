@@ -1,6 +1,9 @@
 //! Corrections after one another: what a later one makes of an earlier one.
 
-use crate::harness::{Bank, Setup, T0};
+use serde_json::Value;
+
+use crate::export::sums::agree_exactly;
+use crate::harness::{Bank, Request, Setup, T0};
 
 const JOB: [&str; 9] = [
     "j",
@@ -30,6 +33,34 @@ fn paid(bank: &Bank) -> i64 {
     100_000 - bank.figures("chemistry").0
 }
 
+/// Ends the job: exports have what is closed. Then they, `bank usage`, the journal, the balance sheet and the statement have
+/// what it has paid.
+#[track_caller]
+fn add_up(bank: &Bank, more: &[&str], credits: i64) {
+    bank.bank_ok(&[&["charge"], &JOB[..], more].concat());
+    assert_eq!(paid(bank), credits);
+    assert_eq!(agree_exactly(bank).1, i128::from(credits) * 1_000);
+    let journal = "SELECT -sum(delta_amount) FROM entry WHERE usage IS NOT NULL";
+    assert_eq!(bank.query(journal), [[credits.to_string()]]);
+    let closing = (100_000 - credits).to_string();
+    let words = [
+        "report",
+        "balance-sheet",
+        "--from",
+        "2025-12-01",
+        "--to",
+        "2026-02-01",
+    ];
+    let sheet = bank.json(&words);
+    let rows = sheet["items"].as_array().unwrap().iter();
+    let own: Vec<&Value> = rows.filter(|row| row["account"] == "chemistry").collect();
+    assert_eq!(own[0]["closing"], closing, "{sheet}");
+    let target = "/api/v1/statements?project=chemistry&from=2025-12-01T00:00:00Z";
+    let answer = bank.over_socket(&Request::get(target)).text();
+    let statement: Value = serde_json::from_str(&answer).unwrap();
+    assert_eq!(statement["closing"], closing, "{statement}");
+}
+
 #[test]
 fn a_redo_does_not_exceed_the_maximum_price() {
     let mut bank = Setup::new().start();
@@ -53,6 +84,7 @@ fn a_redo_does_not_exceed_the_maximum_price() {
     bank.bank_ok(&["undo", &third]);
     bank.bank_ok(&["undo", &undo]);
     assert_eq!(paid(&bank), 90);
+    add_up(&bank, &["--duration", "10"], 90);
     bank.verify();
 }
 
@@ -67,7 +99,7 @@ fn a_redo_does_not_bill_the_minimum_price_twice() {
     part(&bank, "10");
     assert_eq!(paid(&bank), 50);
     assert_eq!(bank.bank(&["undo", &undo]).exit, 1);
-    assert_eq!(paid(&bank), 50);
+    add_up(&bank, &["--duration", "10"], 50);
     bank.verify();
 }
 
@@ -82,8 +114,7 @@ fn a_smaller_total_by_hand_needs_the_approval_of_a_refund() {
         assert!(ran.stderr.contains("approv"), "{}", ran.stderr);
     }
     assert_eq!(paid(&bank), 5000);
-    bank.bank_ok(&[&["charge"], &JOB[..], &["--total", "--duration", "4500"]].concat());
-    assert_eq!(paid(&bank), 4500);
+    add_up(&bank, &["--total", "--duration", "4500"], 4500);
     bank.verify();
 }
 
