@@ -1,9 +1,10 @@
 //! Reserves with insufficient funds, and their uses; charges with insufficient funds that a
 //! fallback account covered.
 
+use super::super::rollup::{Payment, payments};
 use super::super::{Error, numbers};
 use bank_core::amount::Amount;
-use bank_core::ids::AccountId;
+use bank_core::ids::{AccountId, UNBILLED};
 use bank_core::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
 use std::collections::BTreeMap;
@@ -80,6 +81,7 @@ fn at_reserves(
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query([from.0, until.0])?;
     let (mut found, mut looked) = (Vec::new(), 0);
+    let suspense = account_named(connection, UNBILLED)?;
     while let Some(row) = rows.next()? {
         if looked >= LOOK_MAX {
             return Ok((found, false));
@@ -104,15 +106,20 @@ fn at_reserves(
         let Some(of) = following(connection, &job, &kind)? else {
             continue;
         };
-        let first = first_lien(connection, of.id, job.at)?;
-        let account = first.account.or(of.account);
-        job.charged = match account {
-            Some(account) => paid(connection, of.id, account)?,
-            None => of.billed,
-        };
-        job.held = first.placed;
-        job.account = account;
-        job.fallback_from = first.fallback_from.or(of.fallback_from);
+        let payments = payments(connection, of.id)?;
+        // What nobody could be billed for is on no account of a project.
+        let is_paid = |paid: &&Payment| paid.account.0 != 0 && Some(paid.account) != suspense;
+        let first = payments
+            .iter()
+            .filter(is_paid)
+            .find(|paid| paid.at >= job.at);
+        let from = first.map(|first| fallback_from(connection, first.tx));
+        job.account = first.map(|first| first.account).or(of.account);
+        job.fallback_from = from.transpose()?.flatten().or(of.fallback_from);
+        job.charged = job
+            .account
+            .map_or(of.billed, |account| paid(&payments, account));
+        job.held = held(connection, of.id, job.at)?;
         job.ran_as = of.project;
         if keep(&job) {
             found.push(job);
@@ -191,10 +198,8 @@ impl Covered {
         instance: i64,
         account: Option<i64>,
     ) -> Result<Option<ShortJob>, Error> {
-        let left = match account {
-            Some(account) => paid(connection, instance, AccountId(account))?,
-            None => self.paid,
-        };
+        let payments = payments(connection, instance)?;
+        let left = account.map_or(self.paid, |account| paid(&payments, AccountId(account)));
         let sql = "SELECT machine, object_id, account, project FROM instance WHERE id = ?1";
         let mut statement = connection.prepare_cached(sql)?;
         let job = statement.query_row([instance], |r| {
@@ -240,55 +245,34 @@ fn following(connection: &Connection, job: &ShortJob, kind: &str) -> Result<Opti
     Ok(found.optional()?.filter(same))
 }
 
-/// What an account has paid for an instance, real and shadow, less what went back to it.
-fn paid(connection: &Connection, instance: i64, account: AccountId) -> Result<i128, Error> {
-    let sql = "SELECT coalesce(sum(-(delta_amount + delta_shadow)), 0) FROM entry
-               WHERE instance = ?1 AND account = ?2 AND usage IS NOT NULL";
-    let mut statement = connection.prepare_cached(sql)?;
-    let sum: i64 = statement.query_row([instance, account.0], |r| r.get(0))?;
-    Ok(sum.into())
+/// What an account has paid, less what went back to it.
+fn paid(payments: &[Payment], account: AccountId) -> i128 {
+    let own = payments.iter().filter(|paid| paid.account == account);
+    own.map(|paid| paid.amount).sum()
 }
 
-/// The first lien of a use after its shortage.
-#[derive(Default)]
-struct FirstLien {
-    /// What it held.
-    placed: Amount,
-    /// On which account.
-    account: Option<AccountId>,
-    /// The account that was short, where the bank stepped in.
-    fallback_from: Option<AccountId>,
-}
-
-/// The first lien of an instance at or after an instant; nothing if there was none.
-fn first_lien(connection: &Connection, instance: i64, at: Timestamp) -> Result<FirstLien, Error> {
-    let sql =
-        "SELECT id, placed FROM lien WHERE instance = ?1 AND start_at >= ?2 ORDER BY id LIMIT 1";
-    let mut statement = connection.prepare_cached(sql)?;
-    let lien = statement.query_row([instance, at.0], |r| Ok((r.get(0)?, r.get(1)?)));
-    let lien: Option<(i64, i64)> = lien.optional()?;
-    let Some((id, placed)) = lien else {
-        return Ok(FirstLien::default());
-    };
-    let sql = "SELECT e.account, t.reason FROM entry e JOIN tx t ON t.id = e.tx
-               WHERE e.instance = ?1 AND e.lien = ?2 ORDER BY e.id LIMIT 1";
-    let mut statement = connection.prepare_cached(sql)?;
-    let first = statement.query_row([instance, id], |r| Ok((r.get(0)?, r.get(1)?)));
-    let (account, reason): (Option<i64>, String) = first.optional()?.unwrap_or_default();
+/// The account that was short where a charge went to a fallback account.
+fn fallback_from(connection: &Connection, tx: i64) -> Result<Option<AccountId>, Error> {
+    let mut statement = connection.prepare_cached("SELECT reason FROM tx WHERE id = ?1")?;
+    let reason: String = statement.query_row([tx], |r| r.get(0))?;
     let mut words = reason.split(' ');
-    let from = words.find_map(|word| word.strip_prefix("fallback_from="));
-    let from = match from {
-        Some(name) => {
-            let sql = "SELECT id FROM account WHERE name = ?1 ORDER BY id DESC LIMIT 1";
-            let mut statement = connection.prepare_cached(sql)?;
-            let id = statement.query_row([name], |r| r.get(0)).optional()?;
-            id.map(AccountId)
-        }
-        None => None,
+    let Some(name) = words.find_map(|word| word.strip_prefix("fallback_from=")) else {
+        return Ok(None);
     };
-    Ok(FirstLien {
-        placed: Amount(placed),
-        account: account.map(AccountId),
-        fallback_from: from,
-    })
+    account_named(connection, name)
+}
+
+fn account_named(connection: &Connection, name: &str) -> Result<Option<AccountId>, Error> {
+    let sql = "SELECT id FROM account WHERE name = ?1 ORDER BY id DESC LIMIT 1";
+    let mut statement = connection.prepare_cached(sql)?;
+    let id = statement.query_row([name], |r| r.get(0)).optional()?;
+    Ok(id.map(AccountId))
+}
+
+/// The hold of the first lien at or after an instant; zero if there was none.
+fn held(connection: &Connection, instance: i64, at: Timestamp) -> Result<Amount, Error> {
+    let sql = "SELECT placed FROM lien WHERE instance = ?1 AND start_at >= ?2 ORDER BY id LIMIT 1";
+    let mut statement = connection.prepare_cached(sql)?;
+    let placed = statement.query_row([instance, at.0], |r| r.get(0));
+    Ok(Amount(placed.optional()?.unwrap_or(0)))
 }
