@@ -80,6 +80,22 @@ pub fn standing(entries: &[Placed]) -> Vec<&Placed> {
     kept
 }
 
+/// Whether an entry gives back what was charged to another allocation, or takes such a refund back: it is new money of its
+/// allocation, not less use.
+pub(crate) fn is_reissued<'a>(entry: &Entry, find: impl Fn(EntryId) -> Option<&'a Entry>) -> bool {
+    let mut of = entry.takes_back.and_then(&find);
+    while let Some(earlier) = of {
+        if earlier.allocation != entry.allocation {
+            return true;
+        }
+        of = earlier
+            .takes_back
+            .filter(|id| *id < earlier.id)
+            .and_then(&find);
+    }
+    false
+}
+
 /// The transaction that took an entry back, if that reversal is in force.
 pub fn taken_back_by(entries: &[Placed], id: EntryId) -> Option<TxId> {
     let kept = standing(entries);

@@ -22,7 +22,7 @@ pub struct Sums {
     pub shadow_held: i128,
     /// Σ `delta_amount` of deposits, and of what takes deposits back.
     pub deposited: i128,
-    /// −Σ `delta_amount` of what belongs to a usage row: charges less what was given back.
+    /// −Σ `delta_amount` of what belongs to a usage row: charges less what was given back of them.
     pub used: i128,
 }
 
@@ -47,12 +47,20 @@ pub struct Proof {
     presences: BTreeMap<AccountId, bool>,
     /// Deposits, and what takes them back or puts them there again.
     deposits: BTreeSet<EntryId>,
+    /// Reissued refunds, and what takes them back or puts them there again.
+    reissued: BTreeSet<EntryId>,
 }
 
 impl Proof {
-    /// Takes in an entry.
-    pub fn entry(&mut self, entry: &Entry) {
+    /// Takes in an entry. `of` is the allocation of the entry that it takes back.
+    pub fn entry(&mut self, entry: &Entry, of: Option<AllocationId>) {
         let Some(id) = entry.allocation else { return };
+        let of_reissued = |of| self.reissued.contains(&of);
+        let is_reissued =
+            entry.takes_back.is_some_and(of_reissued) || of.is_some_and(|of| of != id);
+        if is_reissued {
+            self.reissued.insert(entry.id);
+        }
         let of_deposit = |of| self.deposits.contains(&of);
         let deposits =
             entry.kind.deposits(entry.delta.amount) || entry.takes_back.is_some_and(of_deposit);
@@ -70,7 +78,7 @@ impl Proof {
         if deposits {
             add(&mut own.deposited, amount);
         }
-        if entry.usage.is_some() {
+        if entry.usage.is_some() && !is_reissued {
             own.used = own.used.saturating_sub(amount);
         }
     }

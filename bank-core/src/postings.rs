@@ -28,6 +28,8 @@ pub(crate) struct About {
     pub(crate) takes_back: Option<EntryId>,
     /// The reversal of a deposit, or the redo of one, counts as a deposit.
     pub(crate) deposit: bool,
+    /// A refund to another allocation than the charged one, or its reversal: it is no use of its allocation.
+    pub(crate) reissued: bool,
 }
 
 impl About {
@@ -41,6 +43,7 @@ impl About {
             usage: None,
             takes_back: None,
             deposit: false,
+            reissued: false,
         }
     }
 }
@@ -274,7 +277,7 @@ impl Postings {
         allocation.held = allocation.held.plus(Amount(delta.held))?;
         allocation.shadow = allocation.shadow.plus(Amount(delta.shadow))?;
         allocation.shadow_held = allocation.shadow_held.plus(Amount(delta.shadow_held))?;
-        if about.usage.is_some() {
+        if about.usage.is_some() && !about.reissued {
             allocation.used = allocation.used.minus(Amount(delta.amount))?;
         }
         if deposits {

@@ -11,7 +11,8 @@ use rusqlite::Row;
 pub(super) const ENTRIES: &str =
     "SELECT e.tx, e.id, e.prev, e.kind, e.account, e.allocation, e.lien, e.usage,
          e.delta_amount, e.delta_held, e.delta_active, e.delta_shadow, e.delta_shadow_held,
-         e.amount_after, e.held_after, e.project, e.user, e.machine, e.instance, e.n, c.of
+         e.amount_after, e.held_after, e.project, e.user, e.machine, e.instance, e.n, c.of,
+         (SELECT o.allocation FROM entry o WHERE o.id = c.of)
      FROM entry e LEFT JOIN correction c ON c.entry = e.id WHERE e.id >= ?1 ORDER BY e.id";
 
 /// An entry out of a row of [`ENTRIES`].

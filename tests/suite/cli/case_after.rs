@@ -2,6 +2,7 @@
 //! operator types them.
 
 use super::play::play;
+use crate::harness::{Bank, Setup, T0};
 
 /// Case 60: the lien lies on an allocation that is over when the job is charged.
 const OVER: &str = "+ deposit P 5000 --start 2026-01-01 --end 2026-06-01T00:00:04Z
@@ -259,4 +260,40 @@ fn ledger_case_120_a_charge_with_refunds_is_undone_last_through_bank() {
          = Z 100 0 100
          > reverse X 100, Y 50",
     );
+}
+
+/// A reissued refund is new money: the new allocation was not used.
+#[test]
+fn a_reissued_refund_lowers_no_use_of_its_allocation() {
+    let mut bank = Setup::new().start();
+    let run = |bank: &Bank, line: &str| bank.bank_ok(&line.split(' ').collect::<Vec<_>>());
+    for line in [
+        "project add bio --members amy",
+        "deposit bio 5000 --start 2026-01-01 --end 2026-01-02",
+        "charge j -A bio -u amy -m colony --procs 1 --duration 2000",
+    ] {
+        run(&bank, line);
+    }
+    bank.set_clock(T0 + 2 * 86_400);
+    run(&bank, "refund j --reissue-until 2027-01-01");
+    let used = |bank: &Bank| {
+        let list = bank.json(&["balance", "bio"]);
+        let row = &list["items"][0];
+        ["amount", "used", "allocated", "used_percent"]
+            .map(|name| row[name].as_str().unwrap_or("").to_owned())
+    };
+    assert_eq!(used(&bank), ["2000", "0", "2000", "0.00"]);
+    run(
+        &bank,
+        "charge k -A bio -u amy -m colony --procs 1 --duration 500",
+    );
+    assert_eq!(used(&bank), ["1500", "500", "2000", "25.00"]);
+    // The undo of the refund and its redo.
+    let refund = &bank.query("SELECT id FROM tx WHERE op = 'refund'")[0][0];
+    run(&bank, &format!("undo {refund} --allow-debt"));
+    assert_eq!(used(&bank), ["-500", "500", "0", ""]);
+    let undo = &bank.query("SELECT id FROM tx WHERE op = 'undo'")[0][0];
+    run(&bank, &format!("undo {undo}"));
+    assert_eq!(used(&bank), ["1500", "500", "2000", "25.00"]);
+    bank.verify();
 }

@@ -1,7 +1,7 @@
 //! A job is reserved for one project and charged with another one. The account of the lien pays first
 //! (docs/reference/gold-messages.md): journal, usage, exports and statements have the same sums.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::harness::{Setup, T0, amount};
 
@@ -95,4 +95,41 @@ fn a_charge_with_another_project_has_the_same_sums_everywhere() {
         .collect();
     assert_eq!(rows, own(&[("bio", "300"), ("bio", "50")]));
     bank.verify();
+}
+
+/// The hours of a finished use are at the account that pays for it now, in every mode.
+#[test]
+fn hours_of_a_moved_use_are_at_the_account_that_pays() {
+    for mode in ["strict", "notional", "track"] {
+        let bank = Setup::new().chemistry(100_000).start();
+        let run = |line: &str| bank.bank_ok(&line.split(' ').collect::<Vec<_>>());
+        run(&format!("machine set colony --mode {mode}"));
+        run("project add bio --members amy");
+        run("deposit bio 100000");
+        bank.set_clock(T0 + 86_400);
+        let record = |id: &str, project: &str| {
+            let line = json!({
+                "source": "s", "id": id, "machine": "colony", "project": project, "user": "amy", "processors": 1,
+                "start": "2026-01-01T00:00:00Z", "end": "2026-01-01T01:00:00Z",
+            });
+            let file = bank.folder().join("uses.jsonl");
+            std::fs::write(&file, line.to_string()).unwrap();
+            bank.bank(&["import", "jsonl", file.to_str().unwrap()]);
+        };
+        record("1", "chemistry");
+        record("1", "bio");
+        record("2", "ghost");
+        run("unmapped assign account=ghost bio --no-rule --yes");
+        let report = bank.json(&[&["usage", "--by", "account"], &MONTH[..]].concat());
+        let rows = report["rows"].as_array().unwrap();
+        let all: Vec<(&Value, &Value)> = rows
+            .iter()
+            .map(|row| (&row["keys"]["account"], &row["core_hours"]))
+            .collect();
+        assert_eq!(
+            all,
+            [(&"bio".into(), &"2.000000".into())],
+            "{mode}: {report:#}"
+        );
+    }
 }

@@ -298,6 +298,8 @@ fn a_refund_after_the_end_reduces_the_ended_debt_first() {
             "refund a +160, expire a 0 active -160, refund a +640, expire a 0 active -640",
         );
         t.expect_allocation("a", "800 held 0, deposited 1000, expired");
+        // It is new money of its allocation, not less use.
+        t.expect_allocation("b", "200 held 0, deposited 0, active");
         t.expect_balance("F", "amount 200 held 0 balance 200 available 200");
     });
 }

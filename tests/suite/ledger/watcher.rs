@@ -42,6 +42,8 @@ impl Watcher {
             conserved(tx, &mut findings);
             self.proof.traces(&tx.traces);
             for entry in &tx.entries {
+                let of = entry.takes_back.and_then(|of| book.allocation_of(of));
+                self.proof.entry(entry, of);
                 self.add(tx, entry, &mut findings);
             }
             touched.extend(tx.instance.map(|i| i.0));
@@ -68,7 +70,6 @@ impl Watcher {
 
     fn add(&mut self, tx: &Transaction, entry: &Entry, findings: &mut Vec<String>) {
         if let Some(id) = entry.allocation {
-            self.proof.entry(entry);
             let own = self.proof.sums(id);
             if own.held < 0 || own.shadow_held < 0 {
                 findings.push(format!("entry {}: less than nothing is held", entry.id.0));

@@ -6,7 +6,7 @@ use crate::amount::Amount;
 use crate::command::Charge;
 use crate::decimal::Decimal;
 use crate::effects::{Billing, Entry, EntryKind, UsageRow};
-use crate::history::{Paid, Placed, rests, standing};
+use crate::history::{Paid, Placed, is_reissued, rests, standing};
 use crate::ids::{AllocationId, Next, TxId, UsageId};
 use crate::model::Instance;
 use crate::postings::About;
@@ -178,6 +178,10 @@ impl Bill {
             let part = Amount(entry.delta.amount);
             let about = About {
                 takes_back: Some(entry.id),
+                reissued: is_reissued(entry, |id| {
+                    let mut known = history.iter().map(|(_, entry)| entry);
+                    known.find(|entry| entry.id == id)
+                }),
                 ..about.clone()
             };
             let taken = (part.negate()?.0, 0);

@@ -4,12 +4,12 @@ use super::move_money;
 use crate::amount::Amount;
 use crate::command::Reverse;
 use crate::effects::{Effects, Entry, EntryKind, Outcome, Reversed};
-use crate::history::PastTx;
-use crate::ids::{AllocationId, TxId, UsageId};
+use crate::history::{PastTx, is_reissued};
+use crate::ids::{AllocationId, EntryId, TxId, UsageId};
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
 use crate::rules::money::{block_if_below_zero, figures_of, unblock_of};
-use crate::view::Context;
+use crate::view::{Context, View};
 
 /// The refusal of a transaction that has no opposite.
 pub(super) fn not_reversible(target: &PastTx, why: &str) -> Refusal {
@@ -90,7 +90,7 @@ pub(super) fn oppose(
     postings: &mut Postings,
     target: &PastTx,
     about: &About,
-    rows: &[(UsageId, UsageId)],
+    (rows, view): (&[(UsageId, UsageId)], &View),
     ctx: &Context<'_>,
 ) -> Result<Vec<(AllocationId, Amount)>, Refusal> {
     let opposite = |own: Option<UsageId>| {
@@ -104,6 +104,7 @@ pub(super) fn oppose(
         user: entry.user.clone(),
         machine: entry.machine.clone(),
         takes_back: Some(entry.id),
+        reissued: is_reissued(entry, |id| earlier(id, view)),
         ..about.clone()
     };
     let mut entries: Vec<&Entry> = target.entries.iter().filter(|e| moves(e)).collect();
@@ -122,6 +123,13 @@ pub(super) fn oppose(
         postings.note(EntryKind::Reverse, &about_of(entry));
     }
     Ok(parts)
+}
+
+/// An entry of the instance, or of the transactions that are reversed.
+fn earlier(id: EntryId, view: &View) -> Option<&Entry> {
+    let past = view.past.iter().flat_map(|tx| &tx.entries);
+    let mut known = view.history.iter().map(|(_, entry)| entry).chain(past);
+    known.find(|entry| entry.id == id)
 }
 
 /// Whether an entry is of a shadow charge of a project without allocations: the amount is in the usage row

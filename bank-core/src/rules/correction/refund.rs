@@ -186,6 +186,7 @@ impl<'a> Giving<'a> {
         let about = About {
             usage: Some(self.usage),
             takes_back: Some(rest.entry.id),
+            reissued: rest.entry.allocation != Some(to),
             ..About::instance(self.instance)
         };
         let kind = EntryKind::Refund;

@@ -164,7 +164,7 @@ fn money(
         deposit: root.op == "deposit",
         ..About::default()
     };
-    let parts = oppose(&mut postings, target, &about, &[], ctx)?;
+    let parts = oppose(&mut postings, target, &about, (&[], view), ctx)?;
     let limits = give_limits_back(&mut postings, target, ctx)?;
     let all = [&parts[..], &limits[..]].concat();
     check_cover(&postings, &all, reverse, ctx)?;

@@ -88,7 +88,7 @@ fn reverse_money(
         ..About::instance(instance)
     };
     let pairs = pairs(&rows, &opposites);
-    let parts = oppose(&mut postings, target, &about, &pairs, ctx)?;
+    let parts = oppose(&mut postings, target, &about, (&pairs, view), ctx)?;
     check_cover(&postings, &parts, reverse, ctx)?;
     let mut row = opposite(own, instance, (usage, tx), ctx)?;
     let mut facts_changed = false;

@@ -173,7 +173,7 @@ pub(crate) fn each_part(
     let Some(first) = first(connection, &subject)? else {
         return Ok(());
     };
-    let account = account_of(connection, &subject, &first)?;
+    let mut account = account_of(connection, &subject, &first)?;
     let chain = chain(connection, subject.last_usage)?;
     let sql = format!("SELECT {COLUMNS} FROM usage_identity WHERE instance = ?1 ORDER BY id");
     let mut statement = connection.prepare_cached(&sql)?;
@@ -185,16 +185,18 @@ pub(crate) fn each_part(
             continue;
         }
         let class = finished.class();
-        let key = subject.key(account, &class);
-        let used = Part::Used(finished.used(factors), Sign::Plus);
-        visit(&key, &subject, &first, used)?;
-        visit(&key, &subject, &first, Part::Job(finished.job()))?;
         if !is_reported {
-            for part in come_to(connection, &chain)? {
+            let paid = come_to(connection, &chain)?;
+            account = subject.account.or(payer(&paid)).unwrap_or(account);
+            for part in paid {
                 let worth = Part::Used(finished.worth(part.amount), Sign::Plus);
                 visit(&part.key(&class), &subject, &first, worth)?;
             }
         }
+        let key = subject.key(account, &class);
+        let used = Part::Used(finished.used(factors), Sign::Plus);
+        visit(&key, &subject, &first, used)?;
+        visit(&key, &subject, &first, Part::Job(finished.job()))?;
         is_reported = true;
     }
     if is_reported {
@@ -273,6 +275,15 @@ fn come_to(
         }
     }
     Ok(sums)
+}
+
+/// The account that paid most of the sums of an instance; none if nothing is left of them.
+fn payer(paid: &[Taken]) -> Option<i64> {
+    let sum = |part: &Taken| part.amount.real.saturating_add(part.amount.shadow);
+    let positive = paid.iter().filter(|part| sum(part) > 0);
+    positive
+        .max_by_key(|part| sum(part))
+        .map(|part| part.account)
 }
 
 /// Visits the amounts of each charge of an instance except the given ones, as they count if no

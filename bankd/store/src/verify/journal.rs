@@ -302,9 +302,10 @@ impl Walk {
         while let Some((tx, read)) = beside.entry.take_if(|(tx, _)| *tx <= id) {
             report.entries = report.entries.saturating_add(1);
             match read {
-                Some((entry, instance, place)) => {
+                Some((entry, instance, place, of)) => {
                     in_order = in_order && tx == id && place == n;
                     chain.entry(&entry, instance);
+                    self.books.proof.entry(&entry, of);
                     follow(&entry, id, &mut self.books, report);
                     self.entry = entry.id.0.saturating_add(1);
                 }
@@ -319,7 +320,6 @@ impl Walk {
 
 /// Adds an entry to the sums, and checks that it follows from its predecessor.
 fn follow(entry: &Entry, tx: i64, books: &mut Books, report: &mut Report) {
-    books.proof.entry(entry);
     books.count(entry);
     let Some(id) = entry.allocation else { return };
     let before = match books.last.get(&id) {
@@ -403,8 +403,8 @@ struct Beside<'a> {
     choices: BTreeMap<i64, choice::Stored>,
 }
 
-/// An entry with its instance and its place in the transaction.
-type Placed = (Entry, Option<i64>, i64);
+/// An entry with its instance, its place in the transaction, and the allocation of the entry that it takes back.
+type Placed = (Entry, Option<i64>, i64, Option<AllocationId>);
 
 /// A usage row as its transaction's hash covers it.
 struct StoredUsage {
@@ -436,7 +436,15 @@ impl Beside<'_> {
 }
 
 fn whole(row: &Row<'_>) -> Result<Option<Placed>, Error> {
-    let read = || -> Result<_, Error> { Ok((entries::entry(row)?, row.get(18)?, row.get(19)?)) };
+    let read = || -> Result<_, Error> {
+        let of: Option<i64> = row.get(21)?;
+        Ok((
+            entries::entry(row)?,
+            row.get(18)?,
+            row.get(19)?,
+            of.map(AllocationId),
+        ))
+    };
     match read() {
         Ok(read) => Ok(Some(read)),
         Err(error) if is_unreadable(&error) => Ok(None),

@@ -127,8 +127,16 @@ impl Naive {
     pub(super) fn used(&self, allocation: usize) -> i64 {
         let about_usage = self.journal.iter().filter(|tx| tx.usage.is_some());
         let own = about_usage.flat_map(|tx| &tx.entries);
-        let own = own.filter(|e| e.allocation == allocation);
+        let own = own.filter(|e| e.allocation == allocation && !self.is_reissued(e));
         -own.map(|e| e.amount).sum::<i64>()
+    }
+
+    /// Whether an entry gives back, or takes again, what another allocation paid.
+    fn is_reissued(&self, entry: &Entry) -> bool {
+        let of = entry
+            .takes_back
+            .map(|(tx, at)| &self.journal[tx].entries[at]);
+        of.is_some_and(|of| of.allocation != entry.allocation || self.is_reissued(of))
     }
 
     pub(super) fn amount(&self, allocation: usize) -> i64 {

@@ -81,6 +81,30 @@ pub(super) fn step(connection: &Connection, id: EntryId) -> Result<Step, Error> 
     Ok(Step { kind, ..step })
 }
 
+/// Whether an entry gives back what was charged to another allocation, or takes such a refund back.
+pub(super) fn is_reissued(
+    connection: &Connection,
+    entry: i64,
+    kind: EntryKind,
+) -> Result<bool, Error> {
+    if !matches!(kind, EntryKind::Refund | EntryKind::Reverse) {
+        return Ok(false);
+    }
+    let sql = "SELECT c.of, o.allocation IS NOT e.allocation
+               FROM correction c JOIN entry e ON e.id = c.entry JOIN entry o ON o.id = c.of
+               WHERE c.entry = ?1";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut next = Some(entry);
+    while let Some(entry) = next {
+        let of = statement.query_row([entry], |row| Ok((row.get(0)?, row.get(1)?)));
+        match of.optional()? {
+            Some((_, true)) => return Ok(true),
+            of => next = of.map(|(of, _)| of).filter(|of: &i64| *of < entry),
+        }
+    }
+    Ok(false)
+}
+
 /// Whether an entry is a deposit, or takes one back, or puts it there again.
 pub(super) fn is_deposit(
     connection: &Connection,

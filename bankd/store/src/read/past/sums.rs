@@ -14,7 +14,7 @@ pub struct Sums {
     pub held: i64,
     /// Deposits, less those that were taken back.
     pub deposited: i64,
-    /// Charges less refunds.
+    /// Charges less refunds of them.
     pub used: i64,
     /// Taken by shadow charges; zero or below.
     pub shadow: i64,
@@ -42,7 +42,7 @@ impl Sums {
         add(&mut self.held, delta.held);
         add(&mut self.shadow, delta.shadow);
         add(&mut self.shadow_held, delta.shadow_held);
-        if is_use {
+        if is_use && !steps::is_reissued(connection, entry, kind)? {
             add(&mut self.used, delta.amount.saturating_neg());
         }
         if delta.amount != 0 && steps::is_deposit(connection, entry, kind, delta.amount, is_use)? {
