@@ -127,7 +127,9 @@ fn begin<'a>(
     ceiling::note_starts(&mut instance, charge, reported, view.refused, at);
     let plausible = ceiling::check(charge, reported, &instance, at, ctx)?;
     let measured = measure::measure(charge, plausible, &instance, view, at, ctx)?;
-    let facts_changed = store_facts(&mut instance.facts, charge, ctx);
+    let is_overtaken = instance.used_until.is_some_and(|until| at < until);
+    let is_past = charge.is_checked && (plausible.repeats || is_overtaken);
+    let facts_changed = store_facts(&mut instance.facts, charge, is_past, ctx);
     let payer = payer(&instance, &charge.request, ctx);
     let mode = mode(charge, &instance, &payer, ctx);
     let tx = postings.begin_for(source::op(charge), at, instance.id);
@@ -184,8 +186,9 @@ fn begin<'a>(
 }
 
 /// Keeps the facts of a charge with the instance. A scheduler and a collector report the whole object: their
-/// latest facts hold. A person reports the time of each charge: the object has all of it.
-fn store_facts(facts: &mut Facts, charge: &Charge, ctx: &Context<'_>) -> bool {
+/// latest facts hold; a document that repeats or was overtaken (`is_past`) does not change known times. A person reports
+/// the time of each charge: the object has all of it.
+fn store_facts(facts: &mut Facts, charge: &Charge, is_past: bool, ctx: &Context<'_>) -> bool {
     let (start, end) = (facts.start, facts.end);
     let is_collected = charge.terms.finished.is_some() && !charge.request.facts.other.is_empty();
     let before = is_collected.then(|| facts.other.clone());
@@ -195,7 +198,10 @@ fn store_facts(facts: &mut Facts, charge: &Charge, ctx: &Context<'_>) -> bool {
     // Whoever names a reservation last, names it.
     let documents = documents.filter(|(name, _)| name != kept::RESERVATION);
     facts.other.extend(documents.cloned());
-    if charge.terms.source.is_none() && charge.terms.finished.is_none() {
+    if is_past {
+        facts.start = start.or(facts.start);
+        facts.end = end.or(facts.end);
+    } else if charge.terms.source.is_none() && charge.terms.finished.is_none() {
         facts.start = start.into_iter().chain(facts.start).min();
         facts.end = end.max(facts.end);
     }

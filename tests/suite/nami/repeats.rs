@@ -231,6 +231,44 @@ fn an_end_from_a_spool_is_no_repeat_of_a_later_one() {
     bank.verify();
 }
 
+/// Documents with the times of their interval: together at one flush, and with one that waited in the spool of another host.
+#[test]
+fn each_interval_with_times_of_its_own_is_billed() {
+    for is_late in [false, true] {
+        let mut bank = rich();
+        let part = |from, to| document("r.18", to - from, &times(T0 + from, T0 + to));
+        let elsewhere = bank.folder().join("elsewhere");
+        let send = |event: &str, from, to| {
+            let call = bank.call(event);
+            let call = call.set(format!("spool_dir={}", elsewhere.display()));
+            call.body(&part(from, to)).run().expect(0, "");
+        };
+        bank.set_clock(T0 + if is_late { 3600 } else { 9000 });
+        send("charge", 0, 3600);
+        if is_late {
+            bank.set_clock(T0 + 7200);
+            bank.stop();
+            bank.script("charge", &part(3600, 7200)).expect(0, "");
+            bank.set_clock(T0 + 7800);
+            bank.start();
+        } else {
+            send("charge", 3600, 7200);
+        }
+        let end = bank.call("end");
+        let end = end.set(format!("spool_dir={}", elsewhere.display()));
+        end.body(&part(7200, 7800)).run().expect(0, "");
+        bank.call("drain").run().expect(0, "");
+        assert_eq!(billed(&bank, 1_000_000), 7800, "{is_late}");
+        // Each of them again adds nothing.
+        for (from, to) in [(0, 3600), (3600, 7200), (7200, 7800)] {
+            let again = bank.call("charge").set("flush_interval_s=0");
+            again.body(&part(from, to)).run().expect(0, "");
+        }
+        assert_eq!(billed(&bank, 1_000_000), 7800, "{is_late}");
+        bank.verify();
+    }
+}
+
 #[test]
 fn the_same_total_after_a_rate_change_adds_nothing() {
     let mut bank = rich();

@@ -124,17 +124,26 @@ fn repeats_end(charge: &Charge, reported: Seconds, instance: &Instance, at: Time
     if charge.closes && is_ended {
         return instance.kept.0 == 0 && !(is_later && charge.terms.is_golds());
     }
-    let Some(end) = facts.end else {
+    let Some(end) = facts.end.filter(|_| !is_next(charge, instance)) else {
         return false;
     };
     let stated = facts.start.or(instance.facts.start).or(instance.began);
     let start = stated.or(instance.earliest).unwrap_or(at);
+    // The start can be that of a part of the use.
+    let first = instance.began.map_or(start, |began| began.min(start));
     let is_billed = |until: Timestamp| {
         // One that was overtaken may be about time that the later ones left out.
-        let has_room = start.plus(instance.charged).plus(reported) <= until;
+        let has_room = first.plus(instance.charged).plus(reported) <= until;
         end <= until && !(at < until && has_room)
     };
     end <= start.plus(instance.charged) && instance.used_until.is_some_and(is_billed)
+}
+
+/// Whether a document begins and ends later than the one before it. Some schedulers report the times of each interval, and
+/// deliver several documents together.
+fn is_next(charge: &Charge, instance: &Instance) -> bool {
+    let (new, known) = (&charge.request.facts, &instance.facts);
+    known.start.is_some() && known.end.is_some() && new.start > known.start && new.end > known.end
 }
 
 /// Keeps the start that a charge states, and when the use can have begun at the earliest, if its first

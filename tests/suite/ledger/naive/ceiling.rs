@@ -13,6 +13,8 @@ pub(super) struct Plausible {
     /// None for a total that is older than the last one and changes nothing.
     pub(super) counts: Option<i64>,
     pub(super) disputed: i64,
+    /// The time of the document is billed already.
+    pub(super) repeats: bool,
 }
 
 impl Naive {
@@ -32,6 +34,7 @@ impl Naive {
             reported,
             counts: Some(reported),
             disputed: 0,
+            repeats: false,
         };
         let instance = &self.instances[n];
         let nothing = Plausible {
@@ -45,7 +48,10 @@ impl Naive {
             return Ok(all);
         }
         if !charge.terms.total && self.repeats_end(charge, n, at) {
-            return Ok(nothing);
+            return Ok(Plausible {
+                repeats: true,
+                ..nothing
+            });
         }
         let is_overtaken = instance.used_until.is_some_and(|until| at < until);
         if charge.terms.total && is_overtaken && reported <= instance.seconds {
@@ -157,13 +163,21 @@ impl Naive {
             return instance.kept == 0 && !(is_golds(charge) && is_later);
         }
         let facts = &charge.request.facts;
+        let known = &instance.facts;
+        let (starts, ends) = (facts.start.zip(known.start), facts.end.zip(known.end));
+        // It states the times of a later interval.
+        if starts.is_some_and(|(new, old)| new > old) && ends.is_some_and(|(new, old)| new > old) {
+            return false;
+        }
         let Some(end) = facts.end else {
             return false;
         };
         let stated = facts.start.or(instance.facts.start).or(instance.began);
         let start = stated.or(instance.earliest).unwrap_or(at);
         let billed = start.plus(Seconds(instance.seconds));
-        let whole = billed.plus(charge.duration.unwrap_or(Seconds(0)));
+        let first = instance.began.map_or(start, |began| began.min(start));
+        let whole = first.plus(Seconds(instance.seconds));
+        let whole = whole.plus(charge.duration.unwrap_or(Seconds(0)));
         let fills_a_gap = at < until && whole <= until;
         end <= until && end <= billed && !fills_a_gap
     }

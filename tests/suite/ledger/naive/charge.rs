@@ -93,7 +93,12 @@ impl Naive {
         self.presume(charge, n, at, is_reserved);
         let plausible = self.plausible(charge, n, at)?;
         let measured = self.measure(charge, n, at, &plausible)?;
-        self.keep_all(charge, n);
+        let is_overtaken = self.instances[n].used_until.is_some_and(|until| at < until);
+        self.keep_all(
+            charge,
+            n,
+            charge.is_checked && (plausible.repeats || is_overtaken),
+        );
         self.instances[n].facts.counted = processors;
         let whose = request_facts(&self.instances[n].facts);
         let payer = self.find(&request.whose.or_of(&whose));

@@ -96,11 +96,15 @@ impl Naive {
         }
     }
 
-    /// A person reports the time of each charge, and the use has all of it.
-    pub(super) fn keep_all(&mut self, charge: &Charge, n: usize) {
+    /// A document that repeats or was overtaken changes no known times. A person reports the time of each charge, and the use
+    /// has all of it.
+    pub(super) fn keep_all(&mut self, charge: &Charge, n: usize, is_past: bool) {
         let Facts { start, end, .. } = self.instances[n].facts;
         self.keep(n, &charge.request);
-        if charge.terms.source.is_none() && charge.terms.finished.is_none() {
+        if is_past {
+            let facts = &mut self.instances[n].facts;
+            (facts.start, facts.end) = (start.or(facts.start), end.or(facts.end));
+        } else if charge.terms.source.is_none() && charge.terms.finished.is_none() {
             let facts = &mut self.instances[n].facts;
             facts.start = start.into_iter().chain(facts.start).min();
             facts.end = end.max(facts.end);
