@@ -48,7 +48,7 @@ pub(crate) fn repeat_seconds(
     };
     let times = Times::of(object)?;
     let is_over = times.end.is_some_and(|end| end <= time_us / 1_000_000);
-    if is_over || (ends && times.is_named) {
+    if is_over || (ends && times.bounds_run) {
         return Some(interval_s);
     }
     let charged = times.charged.filter(|_| times.is_named)?;
@@ -57,7 +57,10 @@ pub(crate) fn repeat_seconds(
 
 /// The times of an object.
 struct Times {
+    /// Any time is stated.
     is_named: bool,
+    /// The start or the end of the run is stated. The runs of a requeued job have one submission.
+    bounds_run: bool,
     end: Option<i64>,
     charged: Option<i64>,
 }
@@ -70,13 +73,17 @@ impl Times {
             [value] => seconds(value).map(Some),
             _ => None,
         });
-        // Start and submission share a field.
-        let starts = object.get(Field::Start).iter().map(|value| seconds(value));
-        let starts: Vec<i64> = starts.collect::<Option<_>>()?;
+        let is_stated = |field: Field| {
+            let stated = object.get(field).iter().map(|value| seconds(value));
+            let stated: Vec<i64> = stated.collect::<Option<_>>()?;
+            Some(stated.iter().any(|time| *time > 0))
+        };
         // Schedulers write 0 for a time that is not set.
         let end = end?.filter(|end| *end > 0);
+        let bounds_run = end.is_some() || is_stated(Field::Start)?;
         Some(Self {
-            is_named: end.is_some() || starts.iter().any(|start| *start > 0),
+            is_named: bounds_run || is_stated(Field::Submit)?,
+            bounds_run,
             end,
             charged: charged?,
         })

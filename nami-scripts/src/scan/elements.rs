@@ -18,8 +18,8 @@ pub(super) enum Field {
     /// The id of a reservation itself. In a job it names the reservation that the job runs in.
     ReservationId,
     Kind,
-    /// A time at which the object did not end: its start or its submission.
     Start,
+    Submit,
     End,
     Charged,
 }
@@ -36,7 +36,8 @@ fn member(name: &str) -> Option<(Field, u8)> {
         "name" => (Field::ObjectId, 2),
         "objecttype" => (Field::Kind, 0),
         "type" => (Field::Kind, 1),
-        "starttime" | "submittime" => (Field::Start, 0),
+        "starttime" => (Field::Start, 0),
+        "submittime" => (Field::Submit, 0),
         "endtime" => (Field::End, 0),
         "completiontime" => (Field::End, 1),
         "completion" => (Field::End, 2),

@@ -109,6 +109,12 @@ fn repeats_are_bounded_by_the_times_of_the_document() {
             false,
             Some(450),
         ),
+        // The next run of a requeued job can have the same submission and length.
+        (
+            format!("{charge}<SubmitTime>1</SubmitTime>"),
+            true,
+            Some(450),
+        ),
         (
             format!("{start}<ChargeTime>02:00:00</ChargeTime>"),
             false,
