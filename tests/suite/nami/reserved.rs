@@ -116,6 +116,28 @@ fn idle_hours_follow_jobs_without_a_price_and_undo() {
     bank.verify();
 }
 
+/// Documents that arrive weeks after the end: the charge and its correction count in the same month.
+#[test]
+fn a_correction_counts_where_the_late_charge_counts() {
+    let bank = bank();
+    bank.set_clock(T0 + 40 * 86_400);
+    end(&bank, &reservation(16, 0, 3600));
+    end(&bank, &job("412", "Reservation", (4, 900, 2700)));
+    bank.set_clock(T0 + 41 * 86_400);
+    let report = bank.json(&["usage", "--by", "month", "--year", "2026"]);
+    let rows = report["rows"].as_array().unwrap().iter();
+    let rows: Vec<(&str, &str)> = rows
+        .filter(|row| row["core_hours"] != "0.000000")
+        .map(|row| {
+            (
+                row["bucket_from"].as_str().unwrap(),
+                row["core_hours"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(rows, [("2026-02-01T00:00:00Z", "16.000000")], "{report:#}");
+}
+
 #[test]
 fn explain_shows_the_jobs_and_the_correction_names_the_job() {
     let mut bank = bank();

@@ -14,8 +14,8 @@ use crate::postings::Postings;
 use crate::price::{Price, Priced, price};
 use crate::refusal::Refusal;
 use crate::reservation::{
-    Part, ReservationKey, ReservationTime, TimeChange, before, charged_at, days, in_force, parts,
-    whole_days,
+    Part, ReservationKey, ReservationTime, TimeChange, before, charged_at, counted_span, days,
+    in_force, parts, whole_days,
 };
 use crate::rules::fallback;
 use crate::rules::promise::Binding;
@@ -366,9 +366,10 @@ pub(in crate::rules) fn settle(
     let Some(amount) = billed_now(&mut instance, owed.metered, ctx) else {
         return Ok(nothing());
     };
+    let span = counted_span(&view.times, id, cause.span);
     instance.facts.usage.idle = Some(IdleTime {
         processor_seconds: owed.idle_seconds,
-        span: Some((cause.span.start, cause.span.end)),
+        span: Some((span.start, span.end)),
     });
     let terms = terms::Terms {
         shortfall: Some(match ctx.directory.policy.shortfall {
