@@ -141,6 +141,33 @@ fn charges_refunds_and_deposits_are_rows() {
     bank.verify();
 }
 
+/// A charge that two accounts pay has a row for each, with its part of the time.
+#[test]
+fn each_paying_account_has_a_row() {
+    let mut bank = bank();
+    bank.bank_ok(&["account", "add", "pool", "--projects", "chemistry"]);
+    bank.bank_ok(&["deposit", "pool", "1000"]);
+    bank.bank_ok(&["withdraw", "chemistry", "90000"]);
+    charge(&bank, "job.1", "chemistry", "2600");
+    bank.bank_ok(&["refund", "job.1"]);
+    let all = rows(&export(&bank, &["focus"]));
+    let shown: Vec<[&str; 3]> = all
+        .iter()
+        .filter(|row| row["ResourceId"] == "job.1")
+        .map(|row| ["x_Account", "x_Credits", "ConsumedQuantity"].map(|name| row[name].as_str()))
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            ["chemistry", "10000", "2.777778"],
+            ["pool", "400", "0.111111"],
+            ["chemistry", "-10000", ""],
+            ["pool", "-400", ""],
+        ]
+    );
+    bank.verify();
+}
+
 /// What is told of a closed month is a correction, though it ended in it.
 #[test]
 fn what_comes_late_for_a_closed_month_is_a_correction() {

@@ -36,7 +36,7 @@ pub struct Used {
     pub other: Vec<(String, String)>,
 }
 
-/// Money of one transaction that was about one thing.
+/// Money of one transaction that was about one thing, and of one account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cost {
     /// The transaction.
@@ -101,7 +101,39 @@ pub fn page(connection: &Connection, after: i64, limit: usize) -> Result<Costs, 
         add(connection, &mut costs.rows, row)?;
     }
     costs.rows.retain(|cost| cost.amount != 0);
+    for rows in costs.rows.chunk_by_mut(is_of_same_charge) {
+        share(rows);
+    }
     Ok(costs)
+}
+
+/// Whether two rows are of one charge, which several accounts paid.
+fn is_of_same_charge(a: &Cost, b: &Cost) -> bool {
+    match (&a.what, &b.what) {
+        (What::Charged(own), What::Charged(other)) => {
+            a.tx == b.tx && own.charge.id == other.charge.id
+        }
+        _ => false,
+    }
+}
+
+/// Divides the time of a charge among its accounts, in proportion to what each paid. The last one has the rest.
+fn share(rows: &mut [Cost]) {
+    let mut amount: i128 = rows.iter().map(|row| row.amount).sum();
+    let mut time = match rows.first().map(|row| &row.what) {
+        Some(What::Charged(used)) => used.processor_seconds,
+        _ => return,
+    };
+    for row in rows {
+        let What::Charged(used) = &mut row.what else {
+            continue;
+        };
+        let part = time.checked_mul(row.amount);
+        let part = part.and_then(|part| part.checked_div(amount));
+        used.processor_seconds = part.unwrap_or(time);
+        time = time.saturating_sub(used.processor_seconds);
+        amount = amount.saturating_sub(row.amount);
+    }
 }
 
 /// Adds an entry to the cost that it is a part of, or begins one with it.
@@ -133,7 +165,7 @@ fn add(connection: &Connection, costs: &mut Vec<Cost>, row: &JournalRow) -> Resu
         };
         cost.tx == row.tx.id
             && own == (usage, is_charged && usage.is_some())
-            && (usage.is_some() || cost.account == entry.account)
+            && cost.account == entry.account
     };
     if let Some(cost) = costs.iter_mut().rev().find(is_same) {
         cost.amount = cost.amount.saturating_add(amount);
