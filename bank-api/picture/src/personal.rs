@@ -196,12 +196,15 @@ fn usage(own: &UsageTable) -> Table {
         Some(Some(name)) => text(name),
         _ => text("(other members)"),
     };
+    let has_shadow = Number::read(&own.total.shadow_charged).is_some_and(|sum| !sum.is_zero());
     let figures = |figures: &bank_api::v1::UsageFigures| {
-        vec![
+        let mut cells = vec![
             amount(&figures.jobs),
-            amount(&figures.core_hours),
+            Cell::maybe(Number::hours(&figures.core_seconds)),
             amount(&figures.charged),
-        ]
+        ];
+        cells.extend(has_shadow.then(|| amount(&figures.shadow_charged)));
+        cells
     };
     let row = |line: &UsageLine| {
         let mut row = vec![name(line, "project"), name(line, "user")];
@@ -210,14 +213,16 @@ fn usage(own: &UsageTable) -> Table {
     };
     let mut total = vec![text("total"), Cell::None];
     total.extend(figures(&own.total));
+    let mut columns = vec![
+        head("project", false),
+        head("user", false),
+        head("jobs", true),
+        head("core-hours", true),
+        head(&format!("charged, {}", own.unit), true),
+    ];
+    columns.extend(has_shadow.then(|| head(&format!("shadow, {}", own.unit), true)));
     Table {
-        columns: vec![
-            head("project", false),
-            head("user", false),
-            head("jobs", true),
-            head("core-hours", true),
-            head(&format!("charged, {}", own.unit), true),
-        ],
+        columns,
         rows: own.rows.iter().map(row).collect(),
         foot: vec![total],
         ..Table::default()

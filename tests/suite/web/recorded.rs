@@ -250,3 +250,31 @@ fn the_page_of_jobs_lists_recorded_uses_below() {
     assert!(seen >= 5, "{seen}: {page}");
     bank.verify();
 }
+
+/// In the mode `track` nothing is charged: pages of usage and the personal report show what it would have cost.
+#[test]
+fn pages_of_usage_have_shadow_charges() {
+    let mut bank = filled();
+    let mut root = Browser::of_link(&bank);
+    let report = bank.json(&["usage", "--by", "project", "--month", "2026-01"]);
+    let shadow = report["total"]["shadow_charged"].as_str().unwrap();
+    let shown = bank_picture::figure::grouped(shadow);
+    let page = root.get(&bank, "/usage?from=2026-01-01&zone=UTC").text();
+    assert!(
+        page.contains("Shadow (credits)") && page.contains(&shown),
+        "{shown}: {page}"
+    );
+    let page = root
+        .get(&bank, "/usage?from=2026-01-01&zone=UTC&of=shadow")
+        .text();
+    assert!(
+        !page.contains("No shadow charges") && page.contains(&shown),
+        "{page}"
+    );
+    let mut amy = Browser::of_proxy(&bank, "amy");
+    let page = amy.get(&bank, "/my-usage?zone=UTC").text();
+    assert!(page.contains("Shadow (credits)"), "{page}");
+    let text = bank.bank_ok(&["report", "personal", "--user", "amy", "--month", "2026-01"]);
+    assert!(text.contains("shadow, credits"), "{text}");
+    bank.verify();
+}

@@ -54,6 +54,13 @@ impl Measure {
         Self::plain(format!("{unit} charged"), |figures| Some(&figures.charged))
     }
 
+    /// Shadow charges, in the unit of the bank.
+    pub fn shadow(unit: &str) -> Self {
+        Self::plain(format!("{unit} of shadow charges"), |figures| {
+            Some(&figures.shadow_charged)
+        })
+    }
+
     /// The value of a row.
     fn of(&self, figures: &UsageFigures) -> Option<Number> {
         let text = (self.of)(figures)?;

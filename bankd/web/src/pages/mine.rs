@@ -9,7 +9,7 @@ use crate::page::Page;
 use crate::parts::amount::{amount, count, hours};
 use crate::parts::period;
 use crate::parts::project::Projects;
-use crate::parts::table::Table;
+use crate::parts::table::{Table, has_shadow};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -65,7 +65,7 @@ async fn show(visit: Visit) -> Shown {
         .figures("Jobs", jobs)
         .figures("Core hours", |line| hours(&line.figures.core_hours))
         .figures("GPU hours", |line| hours(&line.figures.gpu_hours))
-        .amounts("Charged", unit, |line| amount(&line.figures.charged))
+        .charges(unit, found.as_ref().map(|found| &found.total))
         .empty(html! {
             p { "You used nothing in this period." }
             p .small { "Jobs appear here when they end. " a href="/quote" { "What would a job cost?" } }
@@ -80,6 +80,9 @@ async fn show(visit: Visit) -> Shown {
                 dt { "All jobs" } dd { (count(&found.total.jobs)) }
                 dt { "All core hours" } dd { (hours(&found.total.core_hours)) }
                 dt { "Charged (" (unit) ")" } dd { strong { (amount(&found.total.charged)) } }
+                @if has_shadow(&found.total) {
+                    dt { "Shadow (" (unit) ")" } dd { strong { (amount(&found.total.shadow_charged)) } }
+                }
             }
         } }
     };

@@ -15,7 +15,7 @@ use crate::parts::asked::{self, Asked, Words};
 use crate::parts::period::{self, Choice};
 use crate::parts::picture;
 use crate::parts::project::Projects;
-use crate::parts::table::{Table, amounts, figures, link, name, words};
+use crate::parts::table::{Table, amounts, figures, has_shadow, link, name, words};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
@@ -39,6 +39,7 @@ const OF: Words = &[
     ("memory", "memory MiB-hours"),
     ("disk", "disk MiB-hours"),
     ("charge", "charges"),
+    ("shadow", "shadow charges"),
 ];
 
 pub(crate) fn rows() -> Vec<Page> {
@@ -220,6 +221,7 @@ fn measure(of: &str, unit: &str) -> Measure {
         "memory" => hours("memory MiB-hours", |f| Some(&f.memory_mib_seconds)),
         "disk" => hours("disk MiB-hours", |f| Some(&f.disk_mib_seconds)),
         "charge" => Measure::charged(unit),
+        "shadow" => Measure::shadow(unit),
         _ => hours("core-hours", |f| Some(&f.core_seconds)),
     }
 }
@@ -233,6 +235,7 @@ fn hours_of<'f>(of: &str, figures: &'f UsageFigures) -> &'f str {
         "memory" => &figures.memory_mib_hours,
         "disk" => &figures.disk_mib_hours,
         "charge" => &figures.charged,
+        "shadow" => &figures.shadow_charged,
         _ => &figures.core_hours,
     }
 }
@@ -247,11 +250,13 @@ fn listed(
     data: Target,
 ) -> Markup {
     let label = OF.iter().find(|(word, _)| *word == of);
-    let more = label.filter(|(word, _)| !["core", "charge"].contains(word));
+    let more = label.filter(|(word, _)| !["core", "charge", "shadow"].contains(word));
+    let shadow = has_shadow(&sums.total);
     let cells = |own: Markup, jobs: Markup, f: &UsageFigures| {
         let mut cells = vec![own, jobs, hours(&f.core_hours)];
         cells.extend(more.map(|_| hours(hours_of(of, f))));
         cells.push(amount(&f.charged));
+        cells.extend(shadow.then(|| amount(&f.shadow_charged)));
         cells.push(html! { (f.share.as_deref().unwrap_or("–")) });
         cells
     };
@@ -271,6 +276,7 @@ fn listed(
     let mut columns = vec![words(asked.label()), figures("Jobs"), figures("Core-hours")];
     columns.extend(more.map(|(_, label)| figures(label)));
     columns.push(amounts("Charged", &sums.unit));
+    columns.extend(shadow.then(|| amounts("Shadow", &sums.unit)));
     columns.push(figures("Share (%)"));
     Table {
         caption: &asked.caption(visit),

@@ -1,7 +1,9 @@
 //! Tables with the same data as CSV and JSON.
 
+use bank_api::v1::{UsageFigures, UsageLine};
 use maud::{Markup, html};
 
+use super::amount::{amount, is_zero};
 use super::turn;
 use crate::target::Target;
 use crate::visit::Visit;
@@ -144,6 +146,23 @@ impl<'a> Table<'a> {
             } }
         }
     }
+}
+
+impl Listing<'_, &UsageLine> {
+    /// Charges, and the shadow charges of the modes `track` and `notional` if the total has any.
+    pub(crate) fn charges(self, unit: &str, total: Option<&UsageFigures>) -> Self {
+        let table = self.amounts("Charged", unit, |line| amount(&line.figures.charged));
+        if total.is_some_and(has_shadow) {
+            table.amounts("Shadow", unit, |line| amount(&line.figures.shadow_charged))
+        } else {
+            table
+        }
+    }
+}
+
+/// Whether there are shadow charges.
+pub(crate) fn has_shadow(figures: &UsageFigures) -> bool {
+    !is_zero(&figures.shadow_charged)
 }
 
 /// A table of items. A column is added with what its cells show of an item.

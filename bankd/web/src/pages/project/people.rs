@@ -10,7 +10,7 @@ use maud::{Markup, html};
 use super::super::jobs;
 use super::Place;
 use crate::failed::Failed;
-use crate::parts::amount::{amount, count, grouped, hours};
+use crate::parts::amount::{count, grouped, hours};
 use crate::parts::table::{Table, link, name};
 use crate::target::Target;
 
@@ -166,7 +166,7 @@ pub(super) async fn usage(place: &Place<'_>) -> Result<Markup, Failed> {
         .figures("Jobs", jobs)
         .figures("Core hours", |line| hours(&line.figures.core_hours))
         .figures("GPU hours", |line| hours(&line.figures.gpu_hours))
-        .amounts("Charged", &found.unit, |line| amount(&line.figures.charged))
+        .charges(&found.unit, Some(&found.total))
         .figures("Share", |line| share(&line.figures.share))
         .empty(html! { p { "Nothing was used in these 90 days." } })
         .data(route(Target::data))
