@@ -220,6 +220,16 @@ fn utilization_of_a_month_is_one_row_for_each_machine() {
     bank.bank_ok(&words("hardware add thin -m blue --processors 8 --nodes 1"));
     let screen = bank.bank_ok(&words(&format!("{month} -m blue")));
     assert!(!screen.contains("No capacity"), "{screen}");
+    // Usage of a machine without declared capacity is no part of the row of all machines.
+    bank.bank_ok(&words("machine add bare"));
+    bank.bank_ok(&words(
+        "charge b -A chemistry -u amy -m bare --procs 1000 --duration 3600",
+    ));
+    let year = "report utilization --from 2026-01-01 --to 2027-06-01 --tz UTC";
+    let used = cells(&bank, year, "used");
+    assert_eq!(rows(year), ["bare", "blue", "(all)"]);
+    assert_eq!(used[1], used[2], "{used:?}");
+    assert_ne!(used[0], "0.00", "{used:?}");
 }
 
 /// Three times two processors for 5,401 s: 32,406 s, which no two decimals of hours say.

@@ -167,10 +167,19 @@ impl<'q> Count<'q> {
             _ => usage(sums.get(measure))?,
         };
         self.sums.add_usage(group.as_deref(), used)?;
-        self.all.add(bucket, used)?;
+        if self.has_capacity(machine) {
+            self.all.add(bucket, used)?;
+        }
         let own = self.machines.entry(machine.clone());
         let own = own.or_insert_with(|| Buckets::new(self.edges.clone()).until(self.now));
         own.add(bucket, used)
+    }
+
+    /// Whether hardware is declared for a machine, or for all of them. Usage of other machines has no part in the used part
+    /// of the capacity.
+    fn has_capacity(&self, machine: &str) -> bool {
+        let is_own = |kind: &Kind| kind.machine.is_empty() || kind.machine == machine;
+        self.kinds.is_empty() || self.kinds.iter().any(is_own)
     }
 
     /// Charges, in the units of usage.
