@@ -89,6 +89,10 @@ pub fn of_fields<'a>(
 ) -> Result<Document, DocumentError> {
     let mut object = object::Object::new(0, kind.as_str(), Some(kind));
     for (name, value) in fields {
+        if let Some(name) = generic(name) {
+            object.resources().add(Cow::Borrowed(name), value, 0)?;
+            continue;
+        }
         match names::member(name) {
             names::Name::Field(field, rank) => {
                 object.put(field, rank, name, Cow::Borrowed(value))?;
@@ -97,6 +101,12 @@ pub fn of_fields<'a>(
         }
     }
     object.finish()
+}
+
+/// The name of a generic resource, if a field is the quantity of one: `gres.gpu`.
+fn generic(field: &str) -> Option<&str> {
+    let (kind, name) = field.split_once('.')?;
+    kind.eq_ignore_ascii_case("gres").then_some(name)
 }
 
 /// Bytes as text: UTF-8, or Latin-1 where that is allowed (`nami.md` 3.2).

@@ -420,3 +420,50 @@ fn failures_have_golds_exit_codes() {
     bank.0.start();
     bank.0.verify();
 }
+
+#[test]
+fn generic_resources_are_priced_and_names_of_a_refund_agree() {
+    let mut bank = bank();
+    bank.0.bank_ok(&["deposit", "chem", "1000"]);
+    bank.0.bank_ok(&["rate", "set", "VBR", "gpu", "10"]);
+    bank.0.set_clock(T0 + 3600);
+    let job = "-p chem -u bob -m colony -P 1 -t 10";
+    begins(
+        &bank,
+        &format!("gquote {job} -X gres.gpu=2"),
+        "Successfully quoted 200.003 SU",
+    );
+    begins(
+        &bank,
+        &format!("gcharge -J one {job} -X GRES.gpu=2"),
+        "Successfully charged job one for 200.003 SU",
+    );
+    begins(
+        &bank,
+        &format!("gcharge -J two {job}"),
+        "Successfully charged job two for 0.003 SU",
+    );
+    let number = &bank
+        .0
+        .query("SELECT id FROM instance WHERE object_id = 'two'")[0][0];
+    let ran = run(&bank, &format!("grefund -J one -j {number}"));
+    ran.expect_stderr(&[&format!("option JobId is not that of job {number}")]);
+    assert_ne!(ran.exit, 0);
+    begins(
+        &bank,
+        &format!("grefund -J two -j {number}"),
+        "Successfully refunded",
+    );
+    // A reservation that starts later holds from now on.
+    begins(
+        &bank,
+        &format!("greserve -J three {job} -s 2026-01-01_12:00:00 -e 2026-01-01_13:00:00"),
+        "Successfully reserved",
+    );
+    prints(
+        &bank,
+        "gbalance -a chem --show Amount,Reserved,Available",
+        "Amount  Reserved Available\n------- -------- ---------\n799.997    0.003   799.994\n",
+    );
+    bank.0.verify();
+}

@@ -291,8 +291,16 @@ async fn refund(asked: &Asked<'_>) -> Made {
     if let Some(id) = asked.number("Id")? {
         let named = by_number(asked, id).await?;
         if let Some([name, on, kind]) = named {
-            (job, machine) = (Some(name), Some(on));
-            object_type = ObjectType::parse(&kind.to_lowercase());
+            let kind = ObjectType::parse(&kind.to_lowercase());
+            let differs = [
+                ("JobId", job.is_some_and(|job| job != name)),
+                ("Machine", machine.is_some_and(|machine| machine != on)),
+                ("Type", object_type.is_some_and(|own| Some(own) != kind)),
+            ];
+            if let Some((option, _)) = differs.into_iter().find(|(_, differs)| *differs) {
+                return Err(bad(option, &format!("that of job {id}")));
+            }
+            (job, machine, object_type) = (Some(name), Some(on), kind);
         }
     }
     let object_id = job.ok_or_else(|| missing("JobId"))?;
