@@ -457,8 +457,9 @@ impl Form {
 
 /// Pages are for what is printed on paper, pictures for what has a length.
 fn no_page() -> Failure {
-    Failure::usage("this command writes no page and no picture")
-        .hint("`bank statement` writes HTML, some of `bank report` HTML and SVG")
+    Failure::usage("this command writes no page and no picture").hint(
+        "`bank statement`, `usage` and `monitor` write HTML, some of `bank report` HTML and SVG",
+    )
 }
 
 /// Whether standard output and standard error may be coloured.

@@ -231,6 +231,8 @@ fn first_key() -> Command {
 
 fn report(data: &DataDir, choices: &Choices, secret: &Secret) -> String {
     let folder = data.path().display();
+    let serve = for_shell(&folder.to_string());
+    let socket = for_shell(&format!("unix:{folder}/bankd.sock"));
     let (places, unit) = (choices.precision.places(), &choices.unit);
     let kind = if choices.test { "test bank" } else { "bank" };
     let fingerprint = SigningKey::new(secret).fingerprint();
@@ -242,8 +244,8 @@ fn report(data: &DataDir, choices: &Choices, secret: &Secret) -> String {
         format!("      The secret is stored in {folder}/keys/{FIRST_KEY}. Keep it private."),
         String::new(),
         "next  adjust the rate if needed, start the daemon, add a project:".to_owned(),
-        format!("      bankd serve --data {folder}"),
-        format!("      export BANK_SERVER=unix:{folder}/bankd.sock"),
+        format!("      bankd serve --data {serve}"),
+        format!("      export BANK_SERVER={socket}"),
         "      bank user add amy".to_owned(),
         "      bank project add chemistry --members amy".to_owned(),
         "      bank deposit chemistry 100000".to_owned(),
@@ -253,6 +255,15 @@ fn report(data: &DataDir, choices: &Choices, secret: &Secret) -> String {
         let _ = writeln!(text, "{line}");
     }
     text
+}
+
+/// A word of a command line, in quotes if it has characters that a shell interprets.
+fn for_shell(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+:@%=,".contains(c);
+    if word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]
