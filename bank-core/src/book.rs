@@ -16,7 +16,7 @@ use crate::effects::{
 };
 use crate::history::Paid;
 use crate::history::PastRecord;
-use crate::ids::{AccountId, AllocationId, EntryId, Next, ProposalId, TxId, UNBILLED};
+use crate::ids::{AccountId, AllocationId, Next, ProposalId, TxId, UNBILLED};
 use crate::invariant::{self, Portions, Proof};
 use crate::ledger::{Ledger, Named};
 use crate::model::{Account, Allocation, Instance, InstanceKey, Lien, LienState, Proposal, Quote};
@@ -108,17 +108,6 @@ impl Book {
     /// The reference data.
     pub fn reference(&self) -> &Directory {
         &self.directory
-    }
-
-    /// The allocation of an entry.
-    pub fn allocation_of(&self, id: EntryId) -> Option<AllocationId> {
-        let after = self.journal.partition_point(|tx| {
-            let first = tx.entries.first();
-            first.is_none_or(|entry| entry.id <= id)
-        });
-        let before = self.journal.iter().take(after).rev();
-        let mut entries = before.flat_map(|tx| &tx.entries);
-        entries.find(|entry| entry.id == id)?.allocation
     }
 
     /// Violations of the invariants of ledger.md 7.

@@ -6,7 +6,7 @@ use crate::effects::{Entry, EntryKind, Reshaped, Shape, Transaction};
 use crate::history::{
     Change, PastRecord, PastTx, Placed, UNDO_DEPTH_MAX, billed, came_in, rests, standing,
 };
-use crate::ids::{AllocationId, InstanceId, TxId};
+use crate::ids::{AllocationId, EntryId, InstanceId, TxId};
 use crate::model::{Allocation, Instance, Lien};
 use crate::need::Need;
 use crate::time::Timestamp;
@@ -14,6 +14,13 @@ use crate::view::View;
 use std::collections::BTreeMap;
 
 impl Book {
+    /// The allocation of an entry.
+    pub fn allocation_of(&self, id: EntryId) -> Option<AllocationId> {
+        let newest_first = self.journal.iter().rev().flat_map(|tx| &tx.entries);
+        let mut found = newest_first.filter(|entry| entry.id == id);
+        found.next()?.allocation
+    }
+
     /// Amounts that came into allocations without a start after an instant.
     pub(super) fn came_after(
         &self,

@@ -127,8 +127,7 @@ fn begin<'a>(
     ceiling::note_starts(&mut instance, charge, reported, view.refused, at);
     let plausible = ceiling::check(charge, reported, &instance, at, ctx)?;
     let measured = measure::measure(charge, plausible, &instance, view, at, ctx)?;
-    let is_overtaken = instance.used_until.is_some_and(|until| at < until);
-    let is_past = charge.is_checked && (plausible.repeats || is_overtaken);
+    let is_past = plausible.is_past(charge, &instance, at);
     let facts_changed = store_facts(&mut instance.facts, charge, is_past, ctx);
     let payer = payer(&instance, &charge.request, ctx);
     let mode = mode(charge, &instance, &payer, ctx);

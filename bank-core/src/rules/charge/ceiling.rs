@@ -243,6 +243,12 @@ impl Plausible {
         }
     }
 
+    /// Whether a scheduler's document repeats billed time, or was overtaken by a later one.
+    pub(super) fn is_past(&self, charge: &Charge, instance: &Instance, at: Timestamp) -> bool {
+        let is_overtaken = instance.used_until.is_some_and(|until| at < until);
+        charge.is_checked && (self.repeats || is_overtaken)
+    }
+
     /// The remark for the journal; empty if all of it is plausible.
     pub(super) fn remark(&self) -> String {
         let Plausible {
