@@ -94,6 +94,21 @@ fn usage_that_waits_is_given_to_a_project_once() {
     bank.verify();
 }
 
+/// What waits is the rest after refunds and undone charges: the amount of `#unbilled`.
+#[test]
+fn usage_that_waits_has_its_amount_without_refunds() {
+    let mut bank = Bank::new();
+    import(
+        &bank,
+        &["1", "2", "3"].map(|id| line(id, "grp_chem", "x1@egi.eu")),
+    );
+    bank.bank_ok(&["refund", "1"]);
+    bank.bank_ok(&["refund", "2", "1600"]);
+    assert_eq!(waiting(&bank), ["grp_chem x1@egi.eu 3 8.000 17600"]);
+    assert_eq!(bank.figures("#unbilled").0, -17_600);
+    bank.verify();
+}
+
 #[test]
 fn usage_that_stays_has_a_reason() {
     let mut bank = Bank::new();
