@@ -94,6 +94,28 @@ fn usage_that_waits_is_given_to_a_project_once() {
     bank.verify();
 }
 
+/// Slurm adds the user who cancelled a job to its state.
+#[test]
+fn a_cancelled_job_is_imported() {
+    let mut bank = Bank::new();
+    let cancelled = line("1", "chemistry", "amy").replace("COMPLETED", "CANCELLED by 7");
+    assert_eq!(import(&bank, &[cancelled]), "1 records: 1 charged\n");
+    let by_state = bank.json(&[
+        "usage",
+        "--by",
+        "state",
+        "--from",
+        "2026-01-01",
+        "--to",
+        "2026-02-01",
+    ]);
+    assert_eq!(
+        by_state["rows"][0]["keys"]["state"], "CANCELLED",
+        "{by_state}"
+    );
+    bank.verify();
+}
+
 /// What waits is the rest after refunds and undone charges: the amount of `#unbilled`.
 #[test]
 fn usage_that_waits_has_its_amount_without_refunds() {
