@@ -114,6 +114,30 @@ fn what_an_expired_allocation_has_left_is_not_left_to_spend() {
     bank.verify();
 }
 
+/// A debt that ended with its allocation is no money that expired.
+#[test]
+fn a_debt_of_an_expired_allocation_is_not_unused() {
+    let mut bank = bank();
+    bank.bank_ok(&["project", "add", "botany", "--members", "amy"]);
+    let end = ["--end", "2026-01-21T00:00:00Z"];
+    bank.bank_ok(&[&["deposit", "botany", "500"][..], &end].concat());
+    let charge = ["charge", "j1", "-A", "botany", "-u", "amy", "-m", "colony"];
+    bank.bank_ok(&[&charge[..], &["--amount", "800"]].concat());
+    bank.set_clock(T0 + 30 * 86_400);
+    let page = Browser::of_link(&bank)
+        .get(&bank, "/projects/botany")
+        .text();
+    assert!(!page.contains("Expired unused"), "{page}");
+    let rest = page
+        .split("data-head=\"Debt at its end (credits)\">")
+        .nth(1);
+    assert!(
+        rest.unwrap().split("</td>").next().unwrap().contains("300"),
+        "{page}"
+    );
+    bank.verify();
+}
+
 /// A job of a source, of a project that the bank may not have.
 fn used(bank: &Bank, id: &str, project: &str) {
     let job = json!({"source": "sge:colony", "id": id, "machine": "colony", "project": project, "user": "amy",
