@@ -87,6 +87,18 @@ fn refusals_are_sentences_on_their_own_page() {
     assert!(!refused.contains("aria-label=\"Breadcrumb\""), "{refused}");
     let limits = root.get(&bank, "/limits").text();
     assert!(limits.contains("(a role or a name)"), "{limits}");
+    // A closed list of words is a list to choose from.
+    for (page, name, word) in [
+        ("/limits", "role", "operator"),
+        ("/people", "role", "auditor"),
+        ("/rates/test", "kind", "NBM"),
+    ] {
+        let text = root.get(&bank, page).text();
+        let list = text.split(&format!("<select id=\"{name}\"")).nth(1);
+        let list = list.and_then(|rest| rest.split("</select>").next());
+        let has_word = list.is_some_and(|list| list.contains(&format!("value=\"{word}\"")));
+        assert!(has_word, "{page}: {text}");
+    }
     let used = root.get(&bank, "/login/link?code=bl_nonsense").text();
     assert!(used.contains("href=\"/login\""), "{used}");
 }
