@@ -90,8 +90,8 @@ pub use correction::{
 };
 pub use cycle::{Cycle, CycleRun, NewCycle, PatchCycle};
 pub use explain::{
-    Considered, ExplainQuery, Explained, Explanation, RefusedJob, RefusedQuery, RefusedReserve,
-    ReservationJob, ReservationTime,
+    Considered, ExplainQuery, Explained, Explanation, JobUse, RefusedJob, RefusedQuery,
+    RefusedReserve, ReservationJob, ReservationTime,
 };
 pub use export::{
     ExportPage, ExportQuery, Lost, OnDemandBalance, OnDemandBalances, OnDemandConfig,

@@ -12,6 +12,11 @@ pub struct Explanation {
     pub job: Option<String>,
     /// Its machine.
     pub machine: Option<String>,
+    /// Which use of the id on this machine, from 1.
+    pub number: Option<i64>,
+    /// All uses of the id on this machine that the caller sees, the newest first, if there are several.
+    #[serde(default)]
+    pub uses: Vec<JobUse>,
     /// The latest refused reserve of the job, unless the job began later.
     pub refused: Option<RefusedReserve>,
     /// The time of a reservation, if its machine has `reservation_charge` `reported`.
@@ -24,6 +29,22 @@ pub struct Explanation {
     pub complete: bool,
     /// The unit of amounts.
     pub unit: String,
+}
+
+/// One use of a scheduler's object id, which a scheduler can use again.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct JobUse {
+    /// Its number, from 1.
+    pub number: i64,
+    /// Project.
+    pub project: Option<String>,
+    /// User.
+    pub user: Option<String>,
+    /// Its start; that of its first document if the scheduler reported none.
+    pub start: String,
+    /// Its end, if it has ended.
+    pub end: Option<String>,
 }
 
 /// The time of a reservation: it pays for the part that no job in it used.
@@ -171,6 +192,8 @@ pub struct Considered {
 pub struct ExplainQuery {
     /// Only the job of this machine.
     pub machine: Option<String>,
+    /// This use of the id, from 1; the newest if none is named.
+    pub number: Option<i64>,
     /// `name` is a transaction number, even if a job has this id.
     #[serde(default)]
     pub transaction: bool,

@@ -129,7 +129,7 @@ pub struct Lien {
     pub accounts: Vec<String>,
     /// Amount still held.
     pub amount: String,
-    /// Creation time. The lien holds from this time.
+    /// The time from which the lien holds, as `start`.
     pub placed: String,
     /// Planned start of the use.
     pub start: Option<String>,

@@ -253,6 +253,9 @@ pub(crate) struct ExplainArgs {
     /// Machine of the job
     #[arg(short = 'm', long, conflicts_with = "transaction")]
     pub(crate) machine: Option<String>,
+    /// Explain this use of a job id that was used again, from 1 [default: the newest]
+    #[arg(long = "use", value_name = "N", conflicts_with = "transaction")]
+    pub(crate) number: Option<i64>,
     /// Treat the number as a transaction, even if a job has it
     #[arg(short = 't', long)]
     pub(crate) transaction: bool,

@@ -23,6 +23,7 @@ use crate::{
 pub(super) fn run(context: &Context, args: ExplainArgs) -> Result<String, Failure> {
     let query = ExplainQuery {
         machine: args.machine,
+        number: args.number,
         transaction: args.transaction,
     };
     let answer: Explanation = context.get(&["explanations", &args.name], &query)?;
@@ -40,6 +41,7 @@ fn screen(context: &Context, answer: &Explanation, asks: bool) -> Result<String,
         out.push_str(&fitted(&printable_lines(&head), context.form.width, inner));
         out.push('\n');
     }
+    out.push_str(&uses(context, answer));
     if let Some(refused) = &answer.refused {
         out.push_str(&refusal(context, refused));
         if !answer.items.is_empty() {
@@ -61,6 +63,35 @@ fn screen(context: &Context, answer: &Explanation, asks: bool) -> Result<String,
         out.push_str("\n! more entries exist: bank journal -j shows them\n");
     }
     Ok(out)
+}
+
+/// The uses of an id that was used again.
+fn uses(context: &Context, answer: &Explanation) -> String {
+    let mut out = String::new();
+    for one in &answer.uses {
+        let mark = if answer.number == Some(one.number) {
+            "*"
+        } else {
+            " "
+        };
+        let start = when::moment(&one.start, context.zone);
+        let end = one
+            .end
+            .as_deref()
+            .map(|end| when::moment(end, context.zone));
+        let end = end.unwrap_or_else(|| "now".to_owned());
+        let named = |name: &Option<String>| name.clone().unwrap_or_else(|| "(none)".to_owned());
+        let (user, project) = (named(&one.user), named(&one.project));
+        let _ = writeln!(
+            out,
+            "{mark} use {}: {start} until {end}, user {user}, project {project}",
+            one.number
+        );
+    }
+    if !out.is_empty() {
+        out.push_str("  bank explain JOB --use N explains another use\n\n");
+    }
+    fitted(&printable_lines(&out), context.form.width, inner)
 }
 
 /// The latest refused reserve of a job.

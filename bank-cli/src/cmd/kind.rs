@@ -8,7 +8,7 @@ mod table;
 mod tests;
 mod tree;
 
-use bank_api::v1::{Member, Written};
+use bank_api::v1::{Member, PastQuery, Written};
 use bank_core::kind::{Field, Kind, Screen, Type, Value as Own, decimal, declared};
 use serde_json::{Map, Value};
 use ureq::http::Method;
@@ -39,8 +39,9 @@ pub(super) fn run(context: &Context, command: KindCommand) -> Result<String, Fai
         }
         Action::Ls(then) => list(context, &kind, &then),
         Action::Show(key, then) => {
-            let sheet = |rows: &[Record]| sheet(&whole(context, &kind, rows), rows);
-            context.show(&one(&kind, &key), &context.past(&then)?, sheet)
+            let past = context.past(&then)?;
+            let sheet = |rows: &[Record]| sheet(&whole(context, &kind, &past, rows), rows);
+            context.show(&one(&kind, &key), &past, sheet)
         }
         Action::Set(key, given, write) => {
             let body = body(context, &given)?;
@@ -74,8 +75,9 @@ pub(super) fn run(context: &Context, command: KindCommand) -> Result<String, Fai
 }
 
 fn list(context: &Context, kind: &Kind, then: &AtArgs) -> Result<String, Failure> {
-    let sheet = |rows: &[Record]| sheet(&whole(context, kind, rows), rows);
-    context.list(&path(kind), &context.past(then)?, sheet)
+    let past = context.past(then)?;
+    let sheet = |rows: &[Record]| sheet(&whole(context, kind, &past, rows), rows);
+    context.list(&path(kind), &past, sheet)
 }
 
 /// Where the records of a kind are in the API.
@@ -159,11 +161,13 @@ fn flat(record: &Record) -> Record {
     record
 }
 
-/// The kind with the fields that the site added, if a row has one: asked for then, because the command line named none.
-fn whole(context: &Context, kind: &Kind, rows: &[Record]) -> Kind {
+/// The kind with the fields that the site had added at the time of the rows: asked for if a row has one that the command line
+/// did not name, and for a state of the past.
+fn whole(context: &Context, kind: &Kind, past: &PastQuery, rows: &[Record]) -> Kind {
     let is_other = |name: &String| !is_declared(kind, name);
-    let has_other = context.form.is_table() && rows.iter().flat_map(Map::keys).any(is_other);
-    let answer = has_other.then(|| context.all(&["kinds"], &()));
+    let has_other = || context.form.is_table() && rows.iter().flat_map(Map::keys).any(is_other);
+    let is_asked = past.at.is_some() || has_other();
+    let answer = is_asked.then(|| context.all(&["kinds"], past));
     // The records are here: without the kinds, the fields are shown as text.
     let kinds: Vec<Record> = answer
         .and_then(Result::ok)

@@ -99,7 +99,7 @@ fn sheet(liens: &[Lien], open: bool, empty: &'static str) -> Sheet {
         column("user", "User", Kind::Text),
         column("amount", "Held", Kind::Amount),
         column("accounts", "Accounts", Kind::Text).secondary(),
-        column("placed", "Placed", Kind::Time).secondary(),
+        column("placed", "Start", Kind::Time).secondary(),
         column("end", "Expires", Kind::Time),
         column("start", "Start", Kind::Time).on_request(),
         column("state", "State", Kind::Text).on_screen_if(!open),

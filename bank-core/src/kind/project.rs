@@ -8,11 +8,14 @@ use crate::ids::{MachineId, ProjectId, check_listed_name, check_new_name};
 use crate::model::{MODES, Mode, Project};
 use crate::refusal::Refusal;
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 /// Most member machines of a project.
 const MACHINES_MAX: usize = 10_000;
 /// Most members that a new project gets.
 const MEMBERS_MAX: usize = 10_000;
+/// Most levels of a tree of projects.
+const LEVELS_MAX: usize = 64;
 /// Longest description of a project or user, in bytes.
 pub(super) const DESCRIPTION_MAX: usize = 1024;
 /// The word for the mode of the machine or bank.
@@ -149,7 +152,7 @@ pub(super) fn organization(help: &str) -> Field {
         .if_any()
 }
 
-/// A project is not below itself.
+/// A project is not below itself, and a tree has a limited number of levels.
 fn check(own: &Record, objects: &dyn Objects) -> Result<(), Refusal> {
     let records = objects.records();
     let bank = own.name().rsplit_once('@').map(|(_, bank)| bank);
@@ -160,7 +163,17 @@ fn check(own: &Record, objects: &dyn Objects) -> Result<(), Refusal> {
         return Err(Refusal::bad_name(own.name(), rule));
     }
     let mut above = own.text("parent");
+    let mut depth = match records.named("project", own.name()) {
+        None => 1,
+        // An older bank may have deeper trees.
+        Some(before) if before.text("parent") == above => return Ok(()),
+        Some(_) => levels(own, objects),
+    };
     for _ in 0..=records.count("project") {
+        if above.is_empty() && depth > LEVELS_MAX {
+            let expected = format!("a project at a higher level: a tree has at most {LEVELS_MAX}");
+            return Err(Refusal::bad_field("parent", expected));
+        }
         if above.is_empty() {
             return Ok(());
         }
@@ -169,9 +182,24 @@ fn check(own: &Record, objects: &dyn Objects) -> Result<(), Refusal> {
         }
         let parent = records.named("project", above);
         above = parent.map_or("", |parent| parent.text("parent"));
+        depth = depth.saturating_add(1);
     }
     let name = own.text("parent").to_owned();
     Err(Refusal::Cycle { name })
+}
+
+/// The levels of the tree below a project, with its own; at most one more than are allowed.
+fn levels(own: &Record, objects: &dyn Objects) -> usize {
+    let records = objects.records();
+    let mut level: BTreeSet<&str> = BTreeSet::from([own.name()]);
+    let mut levels = 0_usize;
+    while !level.is_empty() && levels <= LEVELS_MAX {
+        levels = levels.saturating_add(1);
+        let below = records.all("project");
+        let below = below.filter(|project| level.contains(project.text("parent")));
+        level = below.map(Record::name).collect();
+    }
+    levels
 }
 
 /// A project stays while something refers to it.

@@ -188,9 +188,13 @@ impl Instance {
     /// not.
     pub fn is_billed(&self) -> bool {
         let has_ended = matches!(self.closed, Some((_, Closing::End | Closing::Delete)));
+        has_ended && self.is_charged() && self.kept == Seconds(0)
+    }
+
+    /// Whether a charge of it is in force: an amount or time. It is not, if all of them are undone.
+    pub fn is_charged(&self) -> bool {
         let is_paid = !(self.billed.is_zero() && self.shadow_billed.is_zero());
-        let is_charged = self.record.is_some() && (is_paid || self.charged > Seconds(0));
-        has_ended && is_charged && self.kept == Seconds(0)
+        self.record.is_some() && (is_paid || self.charged > Seconds(0))
     }
 
     /// Whether it was open at an instant.

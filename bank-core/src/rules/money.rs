@@ -166,10 +166,18 @@ fn named_allocation(
             expected: "no window, no credit limit and no --new beside it",
         });
     }
-    let known = view.allocation(id).filter(|a| a.account == account.id);
-    known
-        .map(|a| a.id)
-        .ok_or_else(|| Refusal::not_found("allocation", &id.0.to_string()))
+    own_allocation(view, account, id).map(|own| own.id)
+}
+
+/// An allocation that is named beside its account. One of another account is missing, whether it exists or not.
+fn own_allocation<'v>(
+    view: &'v View,
+    account: &Account,
+    id: AllocationId,
+) -> Result<&'v Allocation, Refusal> {
+    let known = view.allocation(id).filter(|own| own.account == account.id);
+    let name = || format!("{} of account {}", id.0, account.name);
+    known.ok_or_else(|| Refusal::not_found("allocation", &name()))
 }
 
 fn equal_allocation(
@@ -330,14 +338,10 @@ pub(super) fn sources(
     account: &Account,
     named: Option<AllocationId>,
 ) -> Result<Vec<Allocation>, Refusal> {
-    let own = view.of_account(account.id).copied();
     if let Some(id) = named {
-        let named: Vec<Allocation> = own.filter(|a| a.id == id).collect();
-        if named.is_empty() {
-            return Err(Refusal::not_found("allocation", &id.0.to_string()));
-        }
-        return Ok(named);
+        return Ok(vec![*own_allocation(view, account, id)?]);
     }
+    let own = view.of_account(account.id).copied();
     let mut active: Vec<Allocation> = own.filter(|a| a.phase == Phase::Active).collect();
     active.sort_by_key(|a| (a.window.end.map_or(i64::MAX, |e| e.0), a.id));
     Ok(active)

@@ -95,7 +95,9 @@ impl From<SubmitError> for Failure {
                 "disk_full",
                 "the disk of the bank is full: nothing was written",
             )
-            .hint("again with the same key once there is room; the bank's operator is needed"),
+            .hint(
+                "the operator of the bank frees space; then repeat the request with the same key",
+            ),
             SubmitError::Failed => Self::new("internal", "the command could not be written"),
             SubmitError::Alone => Self::new("bad_request", ALONE),
             SubmitError::Undone => Self::new("undone", UNDONE),

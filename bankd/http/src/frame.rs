@@ -168,11 +168,11 @@ async fn handled(
     let handled = next.run(Request::from_parts(parts, Body::from(body)));
     let mut response = match tokio::time::timeout(limit, handled).await {
         Ok(response) => response,
-        Err(_) if is_read => problem(nami, "busy", "no answer in time; ask again"),
+        Err(_) if is_read => problem(nami, "busy", "no answer in time; repeat the request"),
         Err(_) => problem(
             nami,
             "busy",
-            "no answer in time; ask again with the same key",
+            "no answer in time; repeat the request with the same key",
         ),
     };
     if let Some(seen) = before.or_else(|| Seen::now(&services.writer)) {

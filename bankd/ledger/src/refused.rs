@@ -121,7 +121,10 @@ fn of_text(refusal: &Refusal) -> Option<String> {
             format!("this bank keeps {precision} decimals{}", given(text))
         }
         Refusal::BadAmountSyntax(text) => {
-            format!("the amount is no decimal number{}", given(text))
+            let given = given(text);
+            format!(
+                "the amount is no decimal number{given}: expected digits with at most one point"
+            )
         }
         Refusal::AmountTooLarge(text) => {
             let given = given(text);

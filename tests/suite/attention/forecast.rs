@@ -35,6 +35,33 @@ fn how_long_money_lasts() {
     bank.verify();
 }
 
+/// A refund lowers the speed of the time of its charge, and so does its undo.
+#[test]
+fn a_refund_of_an_old_job_is_no_speed_of_today() {
+    let mut bank = spent();
+    let speed = |bank: &Bank| {
+        let list = bank.json(&["report", "forecast", "-A", "chemistry"]);
+        list["items"][0]["burn_per_day"].to_string()
+    };
+    bank.set_clock(T0 + 35 * DAY);
+    assert_eq!(speed(&bank), "\"200\"");
+    for refund in ["job1", "job2"] {
+        bank.bank_ok(&["refund", refund]);
+    }
+    assert_eq!(speed(&bank), "\"200\"");
+    bank.bank_ok(&["refund", "job10", "600"]);
+    assert_eq!(speed(&bank), "\"180\"");
+    let refunds = bank.journal("refund");
+    bank.bank_ok(&[
+        "undo",
+        &refunds[2]["transaction"].to_string(),
+        "--note",
+        "x",
+    ]);
+    assert_eq!(speed(&bank), "\"200\"");
+    bank.verify();
+}
+
 #[test]
 fn what_ends_before_it_can_be_spent() {
     let mut bank = spent();

@@ -363,3 +363,20 @@ fn users_and_machines_have_particulars() {
     assert_eq!(user("amy", "phone"), "2\n");
     bank.verify();
 }
+
+/// An allocation that is named beside an account is one of it: the answer names both.
+#[test]
+fn an_allocation_of_another_account_is_not_taken() {
+    let mut bank = Bank::new();
+    let other = bank.items(&["allocation", "ls", "-a", "physics"]);
+    let id = other[0]["id"].to_string();
+    for command in ["deposit", "withdraw"] {
+        let ran = bank.bank(&[command, "chemistry", "5", "-i", &id]);
+        refused_with(
+            &ran,
+            4,
+            &["no allocation", &format!("{id} of account chemistry")],
+        );
+    }
+    bank.verify();
+}

@@ -173,6 +173,11 @@ fn records_of_the_past_are_those_of_then() {
     check(
         &bank,
         &[
+            (
+                "kind set lab --field rooms:list --field colour:text",
+                0,
+                "kind lab changed",
+            ),
             ("lab set north --rooms b1", 0, "rooms b1"),
             ("hardware set 1 --nodes 5", 0, "nodes 5"),
         ],
@@ -184,6 +189,8 @@ fn records_of_the_past_are_those_of_then() {
         &[
             (&format!("lab show north --at {at} --csv"), 0, "\"a1,a2\""),
             ("lab show north --csv", 0, "north,b1"),
+            ("lab ls --csv", 0, "name,rooms,colour\n"),
+            (&format!("lab ls --at {at} --csv"), 0, "name,rooms\n"),
             (
                 &format!("hardware ls --at {at} --csv --columns id,nodes -n"),
                 0,

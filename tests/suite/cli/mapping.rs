@@ -94,6 +94,43 @@ fn usage_that_waits_is_given_to_a_project_once() {
     bank.verify();
 }
 
+/// Slurm adds the user who cancelled a job to its state.
+#[test]
+fn a_cancelled_job_is_imported() {
+    let mut bank = Bank::new();
+    let cancelled = line("1", "chemistry", "amy").replace("COMPLETED", "CANCELLED by 7");
+    assert_eq!(import(&bank, &[cancelled]), "1 records: 1 charged\n");
+    let by_state = bank.json(&[
+        "usage",
+        "--by",
+        "state",
+        "--from",
+        "2026-01-01",
+        "--to",
+        "2026-02-01",
+    ]);
+    assert_eq!(
+        by_state["rows"][0]["keys"]["state"], "CANCELLED",
+        "{by_state}"
+    );
+    bank.verify();
+}
+
+/// What waits is the rest after refunds and undone charges: the amount of `#unbilled`.
+#[test]
+fn usage_that_waits_has_its_amount_without_refunds() {
+    let mut bank = Bank::new();
+    import(
+        &bank,
+        &["1", "2", "3"].map(|id| line(id, "grp_chem", "x1@egi.eu")),
+    );
+    bank.bank_ok(&["refund", "1"]);
+    bank.bank_ok(&["refund", "2", "1600"]);
+    assert_eq!(waiting(&bank), ["grp_chem x1@egi.eu 3 8.000 17600"]);
+    assert_eq!(bank.figures("#unbilled").0, -17_600);
+    bank.verify();
+}
+
 #[test]
 fn usage_that_stays_has_a_reason() {
     let mut bank = Bank::new();

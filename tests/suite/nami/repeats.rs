@@ -42,6 +42,26 @@ fn a_second_end_adds_nothing() {
     bank.verify();
 }
 
+/// The scheduler's `end` bills a use again whose charges are all undone, and once.
+#[test]
+fn an_end_after_an_undo_bills_the_use_again() {
+    let mut bank = rich();
+    bank.set_clock(T0 + 900);
+    let end = document("r.1", 900, &times(T0, T0 + 900));
+    bank.script("end", &end).expect(0, "");
+    let [row] = bank.journal("charge").try_into().unwrap();
+    bank.bank_ok(&["undo", &row["transaction"].to_string(), "--note", "wrong"]);
+    assert_eq!(bank.figures("chemistry").0, 1_000_000);
+    for (after, wall) in [(901, 3601), (902, 3602)] {
+        bank.set_clock(T0 + after);
+        // Another document: the script repeats the key of an equal one, and the bank its answer.
+        let end = String::from_utf8_lossy(&end).replace(">3600<", &format!(">{wall}<"));
+        bank.script("end", end.as_bytes()).expect(0, "");
+        assert_eq!(bank.figures("chemistry").0, 1_000_000 - 900, "{after}");
+    }
+    bank.verify();
+}
+
 /// A requeued job whose documents come together: each run is billed, and each is billed once.
 #[test]
 fn two_runs_that_arrive_together_are_billed() {

@@ -22,6 +22,41 @@ fn a_second_run_right_after_the_end_is_a_use_of_its_own() {
     bank.verify();
 }
 
+/// An explanation lists the uses of an id, and explains the one that is asked for.
+#[test]
+fn each_use_of_an_id_is_explained() {
+    let mut bank = rich();
+    for (start, end) in [(0, 900), (960, 1260)] {
+        bank.set_clock(T0 + end);
+        let run = document("u.1", end - start, &times(T0 + start, T0 + end));
+        bank.script("end", &run).expect(0, "");
+    }
+    let charged = |more: &[&str]| {
+        let answer = bank.json(&[&["explain", "u.1"], more].concat());
+        let uses = answer["uses"].as_array().unwrap();
+        let uses: Vec<i64> = uses
+            .iter()
+            .map(|one| one["number"].as_i64().unwrap())
+            .collect();
+        assert_eq!(uses, [2, 1], "{answer}");
+        let entry = &answer["items"][0]["entries"][0];
+        (answer["number"].clone(), entry["amount"].clone())
+    };
+    assert_eq!(charged(&[]), (2.into(), "-300".into()));
+    assert_eq!(charged(&["--use", "1"]), (1.into(), "-900".into()));
+    assert_eq!(bank.bank(&["explain", "u.1", "--use", "3"]).exit, 4);
+    let screen = bank.bank_ok(&["explain", "u.1"]);
+    assert!(
+        screen.contains("* use 2: ") && screen.contains("  use 1: "),
+        "{screen}"
+    );
+    let run = document("u.2", 60, &times(T0 + 1200, T0 + 1260));
+    bank.script("end", &run).expect(0, "");
+    let one = bank.json(&["explain", "u.2"]);
+    assert_eq!(one["uses"].as_array().unwrap().len(), 0, "{one}");
+    bank.verify();
+}
+
 #[test]
 fn parts_that_wait_in_a_spool_are_billed_behind_later_ones() {
     let mut bank = rich();

@@ -76,10 +76,10 @@ fn a_refusal_names_its_field_and_leads_to_it() {
         (
             "/limits",
             "/limits/set",
-            &[("name", "amy"), ("per_day", "much")],
+            &[("name", "amy"), ("per_day", "1,000")],
             "per_day",
             "Most in a day",
-            "is no decimal number",
+            "is no decimal number: &quot;1,000&quot;: expected digits",
         ),
         (
             "/deposit",

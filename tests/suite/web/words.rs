@@ -87,6 +87,18 @@ fn refusals_are_sentences_on_their_own_page() {
     assert!(!refused.contains("aria-label=\"Breadcrumb\""), "{refused}");
     let limits = root.get(&bank, "/limits").text();
     assert!(limits.contains("(a role or a name)"), "{limits}");
+    // A closed list of words is a list to choose from.
+    for (page, name, word) in [
+        ("/limits", "role", "operator"),
+        ("/people", "role", "auditor"),
+        ("/rates/test", "kind", "NBM"),
+    ] {
+        let text = root.get(&bank, page).text();
+        let list = text.split(&format!("<select id=\"{name}\"")).nth(1);
+        let list = list.and_then(|rest| rest.split("</select>").next());
+        let has_word = list.is_some_and(|list| list.contains(&format!("value=\"{word}\"")));
+        assert!(has_word, "{page}: {text}");
+    }
     let used = root.get(&bank, "/login/link?code=bl_nonsense").text();
     assert!(used.contains("href=\"/login\""), "{used}");
 }
@@ -111,6 +123,30 @@ fn what_an_expired_allocation_has_left_is_not_left_to_spend() {
     let page = root.get(&bank, "/projects/botany").text();
     assert!(cell(&page, "Left (credits)").contains('–'), "{page}");
     assert!(cell(&page, head).contains("500"), "{page}");
+    bank.verify();
+}
+
+/// A debt that ended with its allocation is no money that expired.
+#[test]
+fn a_debt_of_an_expired_allocation_is_not_unused() {
+    let mut bank = bank();
+    bank.bank_ok(&["project", "add", "botany", "--members", "amy"]);
+    let end = ["--end", "2026-01-21T00:00:00Z"];
+    bank.bank_ok(&[&["deposit", "botany", "500"][..], &end].concat());
+    let charge = ["charge", "j1", "-A", "botany", "-u", "amy", "-m", "colony"];
+    bank.bank_ok(&[&charge[..], &["--amount", "800"]].concat());
+    bank.set_clock(T0 + 30 * 86_400);
+    let page = Browser::of_link(&bank)
+        .get(&bank, "/projects/botany")
+        .text();
+    assert!(!page.contains("Expired unused"), "{page}");
+    let rest = page
+        .split("data-head=\"Debt at its end (credits)\">")
+        .nth(1);
+    assert!(
+        rest.unwrap().split("</td>").next().unwrap().contains("300"),
+        "{page}"
+    );
     bank.verify();
 }
 

@@ -1382,6 +1382,7 @@ def get_explanations_name(
     name: str,
     *,
     machine: str | None = None,
+    number: int | None = None,
     transaction: bool | None = None,
 ) -> Call[Explanation]:
     """Why a job was charged as it was, or what a transaction did (`GET /api/v1/explanations/{name}`).
@@ -1389,13 +1390,14 @@ def get_explanations_name(
     The name is the scheduler's id of a job, else the number of a transaction. Needs the right `see_ledger`: admin,
     operator, manager, pi, auditor, scheduler, user.
     machine: Only the job of this machine.
+    number: This use of the id, from 1; the newest if none is named.
     transaction: `name` is a transaction number, even if a job has this id.
     """
     return make(
         "get_explanations_name",
         "GET",
         ("api", "v1", "explanations", name,),
-        query=(("machine", machine), ("transaction", transaction),),
+        query=(("machine", machine), ("number", number), ("transaction", transaction),),
     )
 
 

@@ -1522,12 +1522,18 @@ class Explanation:
     # Always `null`.
     next: str | None = None
 
+    # Which use of the id on this machine, from 1.
+    number: int | None = None
+
     refused: RefusedReserve | None = None
 
     reservation: ReservationTime | None = None
 
     # The unit of amounts.
     unit: str
+
+    # All uses of the id on this machine that the caller sees, the newest first, if there are several.
+    uses: list[JobUse] = field(default_factory=list)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -2169,6 +2175,26 @@ class JobLien:
 
 
 @dataclass(frozen=True, kw_only=True)
+class JobUse:
+    """One use of a scheduler's object id, which a scheduler can use again."""
+
+    # Its end, if it has ended.
+    end: datetime | None = None
+
+    # Its number, from 1.
+    number: int
+
+    # Project.
+    project: str | None = None
+
+    # Its start; that of its first document if the scheduler reported none.
+    start: datetime
+
+    # User.
+    user: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class JournalEntry:
     """One entry with the columns of its transaction (ledger.md 7). Deltas carry a sign."""
 
@@ -2432,7 +2458,7 @@ class Lien:
     # Machine.
     machine: str
 
-    # Creation time. The lien holds from this time.
+    # The time from which the lien holds, as `start`.
     placed: datetime
 
     # Project.

@@ -26,7 +26,7 @@ pub(super) fn show(
         row
     });
     let rows: Vec<Record> = rows.collect();
-    let sheet = sheet(&whole(context, kind, &rows), &rows);
+    let sheet = sheet(&whole(context, kind, &then, &rows), &rows);
     list.items = order
         .into_iter()
         .map(|(project, _)| project.clone())

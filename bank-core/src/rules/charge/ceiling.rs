@@ -112,9 +112,10 @@ fn repeats_total(charge: &Charge, reported: Seconds, instance: &Instance) -> boo
 }
 
 /// Whether a document adds nothing: a second `end` of a use, or an end that is not after the time
-/// that is billed already. Gold's second charge of an ended use adds something if it states a later end.
+/// that is billed already. Gold's second charge of an ended use adds something if it states a later end. If all charges
+/// of the use are undone, nothing of it is billed.
 fn repeats_end(charge: &Charge, reported: Seconds, instance: &Instance, at: Timestamp) -> bool {
-    if instance.record.is_none() || is_of_later_run(charge, instance) {
+    if !instance.is_charged() || is_of_later_run(charge, instance) {
         return false;
     }
     let is_ended = matches!(instance.closed, Some((_, Closing::End)));

@@ -395,6 +395,30 @@ fn undo(book: &mut Book, back: usize) -> String {
 }
 
 #[test]
+fn a_tree_of_projects_has_a_limited_number_of_levels() {
+    let mut book = book();
+    let add = |name: &str, parent: &str| format!("add project {name} parent={parent}");
+    assert!(ask(&mut book, &add("t2", "chem")).starts_with("project_add"));
+    for level in 3..=64 {
+        let line = add(&format!("t{level}"), &format!("t{}", level - 1));
+        assert!(ask(&mut book, &line).starts_with("project_add"), "{line}");
+    }
+    check(
+        &mut book,
+        &[
+            (&add("t65", "t64"), "bad_value"),
+            // The top of the tree gets no project above it, and a part of the tree moves only where it fits.
+            ("set project chem parent=bio", "bad_value"),
+            ("set project t40 parent=t38", "project_set"),
+            ("set project t39 parent=t64", "project_set"),
+            ("set project t39 parent=bio", "project_set"),
+            ("set project chem parent=t64", "cycle"),
+            ("set project t10 parent=t20", "cycle"),
+        ],
+    );
+}
+
+#[test]
 fn changes_of_records_are_undone_and_done_again() {
     let mut book = book();
     let is = |got: &str, expected: &str| assert!(got.starts_with(expected), "{got}");

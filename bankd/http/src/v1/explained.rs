@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use bank_api::v1::{
-    Considered, ExplainQuery, Explained, Explanation, List, RefusedJob, RefusedQuery,
+    Considered, ExplainQuery, Explained, Explanation, JobUse, List, RefusedJob, RefusedQuery,
     RefusedReserve, ReservationJob, ReservationTime,
 };
 use bank_core::decimal::Decimal;
@@ -17,7 +17,7 @@ use bank_core_figures::reserved::Shares;
 use bankd_partners::settle;
 use bankd_store::read::charges::Charge;
 use bankd_store::read::explain::{self as choices, Step, Why};
-use bankd_store::read::jobs::{Detail, JobRow};
+use bankd_store::read::jobs::{self, Detail, JobRow};
 use bankd_store::read::journal::{Entry, JournalRow};
 use bankd_store::refused::{self, RefusedRow};
 
@@ -34,12 +34,17 @@ const REFUSED_LIMIT: u32 = 100;
 pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
     let query: ExplainQuery = call.query()?;
     if !query.transaction {
-        let found = job::find(&call, &name, query.machine.clone()).await?;
+        let of = (query.machine.clone(), query.number);
+        let found = job::find(&call, &name, of).await?;
         let refused = find_refused(&call, &name, query.machine).await?;
         if let Some((row, detail)) = found {
             let is_its =
                 |refused: &RefusedRow| refused.machine == row.machine && row.opened <= refused.at;
             return of_job(&call, (row.clone(), refused.filter(is_its)), detail).await;
+        }
+        if let Some(number) = query.number {
+            let use_of = format!("{name}, use {number}");
+            return Err(call.refused(&Refusal::not_found("job", &use_of)));
         }
         if let Some(row) = refused {
             return ok(&Explanation {
@@ -76,6 +81,28 @@ pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
         unit: call.directory().bank.unit.clone(),
         ..Explanation::default()
     })
+}
+
+/// The uses of a job's id on its machine; none if it is the only one.
+async fn uses(call: &Call, row: &JobRow) -> Result<Vec<JobUse>, Failure> {
+    let id = row.object_id.clone();
+    let rows = call.ask(move |connection| jobs::uses(connection, &id));
+    let is_same = |other: &JobRow| {
+        (&other.machine, other.object_type) == (&row.machine, row.object_type)
+            && call
+                .view
+                .sees_work(&other.project, &other.user, &other.machine)
+    };
+    let shaped = |row: JobRow| JobUse {
+        number: row.number,
+        project: json::some(&row.project),
+        user: json::some(&row.user),
+        start: json::time(row.start.unwrap_or(row.opened)),
+        end: row.end.or(row.closed.map(|(at, _)| at)).map(json::time),
+    };
+    let uses = rows.await?.into_iter().filter(is_same).map(shaped);
+    let uses: Vec<JobUse> = uses.collect();
+    Ok(if uses.len() > 1 { uses } else { Vec::new() })
 }
 
 /// The latest refused reserve of an object's id in view.
@@ -162,11 +189,17 @@ async fn of_job(
     let wanted = row.clone();
     let time = call.ask(move |connection| choices::reservation(connection, &wanted));
     let time = time.await?.map(|time| reservation(&call.view, &time));
+    let uses = uses(call, &row).await?;
+    // The latest refusal is of no earlier use.
+    let newest = uses.first().map_or(row.number, |newest| newest.number);
+    let refused = refused.filter(|_| newest == row.number);
     let items = found.iter();
     let items = items.filter_map(|one| shaped(&call.view, one, &detail.charges));
     ok(&Explanation {
         job: Some(row.object_id),
         machine: Some(row.machine),
+        number: Some(row.number),
+        uses,
         refused: refused.and_then(|row| refusal(call, &row)),
         reservation: time,
         items: items.collect(),

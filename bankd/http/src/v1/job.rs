@@ -72,7 +72,7 @@ pub(super) async fn list(call: Call) -> Handled {
 /// `GET /api/v1/jobs/{object_id}`: its newest use, on the only machine with this id or on the named one.
 pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
     let OneJobQuery { machine } = call.query()?;
-    let Some((row, detail)) = find(&call, &id, machine).await? else {
+    let Some((row, detail)) = find(&call, &id, (machine, None)).await? else {
         let failure = call.refused(&Refusal::not_found("job", &id));
         if !id.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(failure);
@@ -102,17 +102,18 @@ pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
     ok(&job)
 }
 
-/// The newest use of a job in view; none if there is no such job.
+/// The newest use of a job in view, or the one with a number; none if there is no such job.
 pub(super) async fn find(
     call: &Call,
     id: &str,
-    machine: Option<String>,
+    (machine, number): (Option<String>, Option<i64>),
 ) -> Result<Option<(JobRow, Detail)>, Failure> {
     let view = call.view.clone();
     let wanted = id.to_owned();
     let found = call.ask(move |connection| {
         let keep = |row: &JobRow| {
             machine.as_ref().is_none_or(|m| *m == row.machine)
+                && number.is_none_or(|number| number == row.number)
                 && view.sees_work(&row.project, &row.user, &row.machine)
         };
         let rows = jobs::newest(connection, &wanted, keep)?;

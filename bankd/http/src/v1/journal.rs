@@ -149,18 +149,11 @@ fn check_kind(kind: &str) -> Result<(), Failure> {
     if EntryKind::parse(kind).is_some() || OPS.contains(&kind) {
         return Ok(());
     }
-    let kinds: Vec<&str> = ENTRY_KINDS.iter().map(|(_, word)| *word).collect();
-    let ops: Vec<&str> = OPS
-        .iter()
-        .filter(|op| !kinds.contains(op))
-        .copied()
-        .collect();
-    let all: Vec<&str> = kinds.iter().chain(&ops).copied().collect();
+    let entries = ENTRY_KINDS.iter().map(|(_, word)| *word);
+    let all: Vec<&str> = entries.chain(OPS.iter().copied()).collect();
     let near = suggest(kind, &all).map(|near| format!("did you mean {near:?}?  "));
     let near = near.unwrap_or_default();
-    let (kinds, ops) = (kinds.join(", "), ops.join(", "));
-    let hint =
-        format!("{near}the kinds of entries are {kinds}; of transactions without entries {ops}");
+    let hint = format!("{near}docs/reference/schema.md lists the kinds of entries (`entry`)");
     Err(Failure::new("bad_request", format!("kind: there is no kind {kind:?}")).hint(hint))
 }
 

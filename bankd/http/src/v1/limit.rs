@@ -2,7 +2,6 @@
 
 use axum::response::IntoResponse;
 use bank_api::v1::{self, NewLimit};
-use bank_core::amount::Amount;
 use bank_core::command::{Access, Command, SetLimit};
 use bank_core::directory::{Bank, Directory};
 use bank_core::effects::Outcome;
@@ -70,7 +69,7 @@ fn read(new: NewLimit, directory: &Directory) -> Result<SetLimit, Refusal> {
     let bound = |text: Option<String>| match text.as_deref() {
         None => Ok(None),
         Some("none") => Ok(Some(None)),
-        Some(text) => Amount::parse(text, directory.bank.precision).map(|a| Some(Some(a))),
+        Some(text) => json::read_amount(text, directory.bank.precision).map(|a| Some(Some(a))),
     };
     Ok(SetLimit {
         of,

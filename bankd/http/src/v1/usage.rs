@@ -221,7 +221,7 @@ fn facts(new: &NewUsage) -> Result<Facts, Refusal> {
         start: read_time_of(new.start.as_ref(), "start")?,
         end: read_time_of(new.end.as_ref(), "end")?,
         submit: read_time_of(new.submit.as_ref(), "submit")?,
-        state: new.state.clone().unwrap_or_default(),
+        state: state(new),
         exit_code: new.exit_code,
         usage: usage(new)?,
         other: Vec::new(),
@@ -255,9 +255,15 @@ fn usage(new: &NewUsage) -> Result<Usage, Refusal> {
     })
 }
 
-fn figures(new: &NewUsage) -> Result<Figures, Refusal> {
+/// The state, without the user that Slurm adds: `CANCELLED by 7`.
+fn state(new: &NewUsage) -> String {
     let state = new.state.as_deref().unwrap_or_default();
-    let ended = Ended::parse(state).ok_or(Refusal::BadValue {
+    let (word, _) = state.split_once(" by ").unwrap_or((state, ""));
+    word.to_owned()
+}
+
+fn figures(new: &NewUsage) -> Result<Figures, Refusal> {
+    let ended = Ended::parse(&state(new)).ok_or(Refusal::BadValue {
         field: "state",
         expected: "completed, failed, timeout, removed, preempted, suspended, rejected, queued \
                    or unknown",

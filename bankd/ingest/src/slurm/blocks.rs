@@ -12,6 +12,7 @@ use super::stated::Stated;
 use super::tres::{self, Resources};
 use crate::job::{Found, Record};
 use crate::lines::{LINE_MAX, Line, Lines};
+use crate::text::clock;
 use crate::{Reader, Sink};
 
 /// Which of the two.
@@ -118,7 +119,7 @@ const FREE: [&str; 7] = [
 
 /// Keys that decide the payer and the amount. A free text of the user could contain one of them, so
 /// a line with two different values of one is rejected.
-const DECIDING: [&str; 16] = [
+const DECIDING: [&str; 17] = [
     "JobId",
     "ArrayJobId",
     "ArrayTaskId",
@@ -131,6 +132,7 @@ const DECIDING: [&str; 16] = [
     "JobState",
     "StartTime",
     "EndTime",
+    "RunTime",
     "NumNodes",
     "NumCPUs",
     "NodeCnt",
@@ -227,6 +229,7 @@ impl<'a> Words<'a> {
             submit: Moment::read(self.get("SubmitTime"), zone),
             start: Moment::read(self.get("StartTime"), zone),
             end: Moment::read(self.get("EndTime"), zone),
+            run_time: clock(self.get("RunTime")),
             nodes,
             cpus,
             gpus: Some(allocated.gpus),
@@ -267,7 +270,7 @@ mod tests {
             });
             Ok(())
         };
-        Blocks(form, Tz::UTC)
+        Blocks(form, Tz::Europe__Berlin)
             .file("jobs", &mut input, &mut sink)
             .unwrap();
         results
@@ -312,6 +315,21 @@ mod tests {
                 Form::Jobcomp,
                 format!("JobId=7 UserId=amy(1) Name=two words {REST}"),
                 "7 amy \"two\" 60",
+            ),
+            // The hour that clocks repeat, and an end before the start: the run time decides.
+            (
+                Form::Scontrol,
+                "JobId=7 UserId=amy(1) JobState=COMPLETED RunTime=01:30:00\n   \
+                 StartTime=2025-10-26T01:30:00 EndTime=2025-10-26T02:00:00"
+                    .to_owned(),
+                "7 amy \"\" 5400",
+            ),
+            (
+                Form::Scontrol,
+                "JobId=7 UserId=amy(1) JobState=COMPLETED RunTime=00:00:30\n   \
+                 StartTime=2026-01-01T00:01:00 EndTime=2026-01-01T00:00:30"
+                    .to_owned(),
+                "7 amy \"\" 30",
             ),
             (
                 Form::Jobcomp,

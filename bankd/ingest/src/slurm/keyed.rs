@@ -64,6 +64,7 @@ fn found(text: &str, zone: Tz) -> Found {
         resources: tres::others(get("AllocTRES")),
         is_memory_decoded: decoded && memory_bytes.is_some(),
         memory_bytes,
+        run_time: None,
         elapsed: values.get("Elapsed").and_then(|elapsed| clock(elapsed)),
         cpu: None,
         limit_s: row::limit(get("Timelimit")),

@@ -108,6 +108,8 @@ pub(super) struct Row<'t> {
     /// The resources name other counts than the columns.
     pub(super) is_disputed: bool,
     pub(super) elapsed: Option<Number>,
+    /// The same of a rendering whose totals have no run time: for the times only.
+    pub(super) run_time: Option<Number>,
     pub(super) cpu: Option<Number>,
     pub(super) limit_s: Option<i64>,
     /// A count of processors, nodes or GPUs that is there and cannot be read.
@@ -185,7 +187,8 @@ impl Row<'_> {
         let mut ids = expand(&self.id)?;
         let beyond = || "a figure beyond the supported range".to_owned();
         // Without a run time to go by, an end before the start is no use.
-        let times = span_of(Some(start), Some(end), self.elapsed).unwrap_or(Span::empty(start.us));
+        let times = span_of(Some(start), Some(end), self.elapsed.or(self.run_time));
+        let times = times.unwrap_or(Span::empty(start.us));
         let us = times.end_us.checked_sub(times.start_us);
         let wall = Number::seconds(us.ok_or_else(beyond)?);
         let used = |count: Option<i64>| wall.times(Number::whole(count.unwrap_or(0)));

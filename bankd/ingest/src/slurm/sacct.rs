@@ -444,6 +444,7 @@ impl<'t> Fields<'_, 't> {
                 .unwrap_or_default(),
             memory_bytes,
             is_memory_decoded: is_memory_decoded && memory_bytes.is_some(),
+            run_time: None,
             elapsed: self.stated(Column::Elapsed).and_then(clock),
             cpu: used.map(|cpu| clock(cpu).unwrap_or_default()),
             limit_s: row::limit(self.text(Column::TimeLimit)),

@@ -1,7 +1,7 @@
 //! Spending rates: recent charges of each account, from the end of the journal.
 
 use super::super::Error;
-use super::{SCAN_MAX, past};
+use super::{SCAN_MAX, costs, past};
 use crate::numbers::{first_entry_of, first_recorded_from, last_entry};
 use bank_core::ids::AccountId;
 use bank_core::time::Timestamp;
@@ -15,7 +15,7 @@ const DAYS: i64 = 30;
 const ENTRIES_MIN: usize = 4;
 const DAY_US: i64 = 86_400_000_000;
 
-/// Recent charges, less refunds.
+/// Recent charges, less their refunds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Burn {
     /// How long the time is that was looked at, µs.
@@ -134,7 +134,8 @@ impl Found<'_> {
     /// Adds the entries from one to another.
     fn read(&mut self, connection: &Connection, first: i64, last: i64) -> Result<(), Error> {
         // By time of use, as in statements: late charges count at their own time.
-        let sql = "SELECT t.at_effective, e.kind, e.account, e.delta_amount, e.instance IS NOT NULL
+        let sql =
+            "SELECT t.at_effective, e.kind, e.account, e.delta_amount, e.instance IS NOT NULL, e.id
                    FROM entry e JOIN tx t ON t.id = e.tx
                    WHERE e.id >= ?1 AND e.id <= ?2 AND e.account IS NOT NULL";
         let mut statement = connection.prepare_cached(sql)?;
@@ -150,7 +151,9 @@ impl Found<'_> {
             }
             let kind = row.get_ref(1)?.as_str().unwrap_or_default();
             // Reversals of a charge or a refund are usage too; a reversal of a deposit is not.
-            if counts(kind) || (kind == "reverse" && row.get(4)?) {
+            let is_back = kind == "refund" || (kind == "reverse" && row.get(4)?);
+            let is_of_time = || Ok::<_, Error>(booked(connection, row.get(5)?, kind)? >= self.from);
+            if charges(kind) || (is_back && is_of_time()?) {
                 let change: i64 = row.get(3)?;
                 let sum = self.charged.entry(account).or_default();
                 *sum = sum.saturating_sub(i128::from(change));
@@ -160,9 +163,17 @@ impl Found<'_> {
     }
 }
 
-/// Whether entries of a kind are of use.
-fn counts(kind: &str) -> bool {
-    kind.starts_with("charge") || kind == "late_charge" || kind == "refund"
+/// Whether entries of a kind charge.
+fn charges(kind: &str) -> bool {
+    kind.starts_with("charge") || kind == "late_charge"
+}
+
+/// When the charge counts that an entry takes back.
+fn booked(connection: &Connection, entry: i64, kind: &str) -> Result<Timestamp, Error> {
+    let sql = "SELECT t.at_effective FROM entry e JOIN tx t ON t.id = e.tx WHERE e.id = ?1";
+    let of = costs::root(connection, entry, kind, None)?.id;
+    let mut statement = connection.prepare_cached(sql)?;
+    Ok(Timestamp(statement.query_row([of], |row| row.get(0))?))
 }
 
 /// When the journal began; far in the future where there is none.

@@ -199,35 +199,36 @@ fn add(connection: &Connection, costs: &mut Vec<Cost>, row: &JournalRow) -> Resu
 }
 
 /// The entry that another one takes back, and that takes none back itself.
-struct Root {
+pub(super) struct Root {
+    pub(super) id: i64,
     kind: String,
     usage: Option<i64>,
 }
 
 /// Corrections of corrections are followed: each is of an earlier entry.
-fn root(
+pub(super) fn root(
     connection: &Connection,
     entry: i64,
     kind: &str,
     usage: Option<i64>,
 ) -> Result<Root, Error> {
     let mut root = Root {
+        id: entry,
         kind: kind.to_owned(),
         usage,
     };
     let sql = "SELECT e.id, e.kind, e.usage FROM correction c JOIN entry e ON e.id = c.of
                WHERE c.entry = ?1";
     let mut statement = connection.prepare_cached(sql)?;
-    let mut at = entry;
     while matches!(root.kind.as_str(), "refund" | "reverse") {
-        let found = statement.query_row([at], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)));
-        let Some((id, kind, usage)) = found
-            .optional()?
-            .filter(|(id, _, _): &(i64, _, _)| *id < at)
-        else {
+        let found = statement.query_row([root.id], |r| {
+            let (id, kind, usage) = (r.get(0)?, r.get(1)?, r.get(2)?);
+            Ok(Root { id, kind, usage })
+        });
+        let Some(earlier) = found.optional()?.filter(|earlier| earlier.id < root.id) else {
             break;
         };
-        (at, root) = (id, Root { kind, usage });
+        root = earlier;
     }
     Ok(root)
 }

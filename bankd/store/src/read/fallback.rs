@@ -251,15 +251,22 @@ fn paid(payments: &[Payment], account: AccountId) -> i128 {
     own.map(|paid| paid.amount).sum()
 }
 
-/// The account that was short where a charge went to a fallback account.
+/// The account that was short where a charge went to a fallback account. Its name may have blanks, and words of the bank
+/// follow it: the longest name of an account counts.
 fn fallback_from(connection: &Connection, tx: i64) -> Result<Option<AccountId>, Error> {
     let mut statement = connection.prepare_cached("SELECT reason FROM tx WHERE id = ?1")?;
     let reason: String = statement.query_row([tx], |r| r.get(0))?;
-    let mut words = reason.split(' ');
-    let Some(name) = words.find_map(|word| word.strip_prefix("fallback_from=")) else {
+    let reason = format!(" {reason}");
+    let Some((_, mut name)) = reason.split_once(" fallback_from=") else {
         return Ok(None);
     };
-    account_named(connection, name)
+    loop {
+        let found = account_named(connection, name)?;
+        match name.rsplit_once(' ') {
+            Some((shorter, _)) if found.is_none() => name = shorter,
+            _ => return Ok(found),
+        }
+    }
 }
 
 fn account_named(connection: &Connection, name: &str) -> Result<Option<AccountId>, Error> {

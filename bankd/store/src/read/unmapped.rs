@@ -33,7 +33,7 @@ pub struct Waiting {
     pub qos: String,
     /// Processors × the time that it ran, in microseconds; where the source states none, from its start to its end.
     pub core_us: i128,
-    /// Its amount.
+    /// Its amount, less refunds.
     pub amount: Amount,
     /// The part of it on `#unbilled`.
     pub is_unbilled: bool,
@@ -43,8 +43,14 @@ pub struct Waiting {
 
 /// The uses after a row in the order of arrival, a bounded number of them; none after the last.
 pub fn page(connection: &Connection, behind: i64, most: usize) -> Result<Vec<Waiting>, Error> {
+    // The rows of an instance contain its refunds and undone charges; uses of a chunk have no instance.
     let sql = "SELECT u.id, s.name, u.object_id, u.start_at, s.format, u.end_at, u.machine,
-            u.account, u.login, u.group_name, u.queue, u.qos, u.millis, u.wall_us, u.amount,
+            u.account, u.login, u.group_name, u.queue, u.qos, u.millis, u.wall_us,
+            coalesce((WITH RECURSIVE chain (prev, amount) AS (
+                    SELECT prev, amount FROM usage WHERE id = i.last_usage
+                    UNION ALL
+                    SELECT c.prev, c.amount FROM chain JOIN usage c ON c.id = chain.prev)
+                SELECT sum(amount) FROM chain), u.amount),
             i.account, coalesce(i.billed, 0), coalesce(u.more, '')
         FROM unmapped m JOIN usage_identity u ON u.id = m.identity
             JOIN source s ON s.id = u.source LEFT JOIN instance i ON i.id = u.instance

@@ -3,7 +3,7 @@
 use axum::extract::Path;
 use bank_api::text::format_clock;
 use bank_api::v1::{
-    Considered, Explained, Explanation, Job, JournalEntry, QuoteLine, RefusedReserve,
+    Considered, Explained, Explanation, Job, JobUse, JournalEntry, QuoteLine, RefusedReserve,
     ReservationTime,
 };
 use bankd_ledger::access::right::Right;
@@ -24,7 +24,7 @@ pub(crate) fn rows() -> Vec<Page> {
     vec![
         Page::get("/jobs/{id}", job)
             .right(Right::SeeLedger)
-            .takes(["machine"]),
+            .takes(["machine", "number"]),
         Page::get("/transactions/{id}", transaction)
             .right(Right::SeeLedger)
             .below(&["/journal"])
@@ -34,24 +34,56 @@ pub(crate) fn rows() -> Vec<Page> {
 
 async fn job(visit: Visit, Path(id): Path<String>) -> Shown {
     let route = |root: fn(&[&str]) -> Target| {
-        root(&["explanations", &id]).maybe("machine", visit.parameter("machine"))
+        root(&["explanations", &id])
+            .maybe("machine", visit.parameter("machine"))
+            .maybe("number", visit.parameter("number"))
     };
     let answer: Explanation = visit.get(route(Target::api)).await?;
     // A refused hold has no job.
     let own = Target::api(&["jobs", &id]).maybe("machine", visit.parameter("machine"));
     let own: Option<Job> = visit.get(own).await.ok();
+    // It is about the newest use.
+    let newest = answer.uses.first().map(|one| one.number);
+    let own = own.filter(|_| newest.is_none() || newest == answer.number);
     let title = format!("Job {}", answer.job.as_deref().unwrap_or(&id));
     let content = html! {
         @match &own {
             Some(own) => (facts(&visit, own)),
             None => { @if let Some(machine) = &answer.machine { p .lead { "on " (machine) } } }
         }
+        @if !answer.uses.is_empty() { (uses(&visit, &answer)) }
         @if let Some(refused) = &answer.refused { (refusal(&visit, refused)) }
         @if let Some(time) = &answer.reservation { (reserved(&visit, time)) }
         (explanation(&visit, &answer).await?)
         p .below { a href=(route(Target::data)) { "JSON" } }
     };
     Ok(visit.page(&title, &[], &content))
+}
+
+/// The uses of an id that was used again, each with its page.
+fn uses(visit: &Visit, answer: &Explanation) -> Markup {
+    let zone = visit.zone();
+    let id = answer.job.as_deref().unwrap_or_default();
+    let place = |one: &JobUse| {
+        let number = one.number.to_string();
+        let own = visit
+            .link(&["jobs", id])
+            .maybe("machine", answer.machine.as_deref())
+            .with("number", &number);
+        html! {
+            @if answer.number == Some(one.number) { strong { (number) } } @else { (link(&own, &number)) }
+        }
+    };
+    Table::of("Uses of this id", &answer.uses)
+        .words("Use", place)
+        .words("Start", |one| html! { (zone.time(&one.start)) })
+        .words(
+            "End",
+            |one| html! { (zone.time_or(one.end.as_deref(), "–")) },
+        )
+        .words("Project", |one| or_none(one.project.as_deref()))
+        .words("User", |one| or_none(one.user.as_deref()))
+        .show()
 }
 
 /// The job and its sums.

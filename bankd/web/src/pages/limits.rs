@@ -13,11 +13,24 @@ use crate::parts::table::{Table, link, name};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
+const ROLE: Kind = Kind::Choice(&[
+    ("", "none"),
+    ("admin", "admin"),
+    ("operator", "operator"),
+    ("manager", "manager"),
+    ("pi", "principal investigator"),
+    ("auditor", "auditor"),
+    ("scheduler", "scheduler"),
+    ("collector", "collector"),
+    ("partner", "partner"),
+    ("user", "user"),
+]);
+
 const FIELDS: [Field<'static>; 4] = [
     Field::either(
         "role",
         "Role",
-        Kind::Words,
+        ROLE,
         "a role or a name",
         "Each person with this role has the limit.",
     ),

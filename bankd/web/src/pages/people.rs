@@ -13,6 +13,17 @@ use crate::parts::table::{Table, link, name};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
+const ROLE: Kind = Kind::Choice(&[
+    ("", "choose one"),
+    ("operator", "operator"),
+    ("manager", "manager"),
+    ("pi", "principal investigator"),
+    ("auditor", "auditor"),
+    ("admin", "admin"),
+    ("scheduler", "scheduler"),
+    ("collector", "collector"),
+]);
+
 const FIELDS: [Field<'static>; 4] = [
     Field::needed(
         "name",
@@ -20,12 +31,7 @@ const FIELDS: [Field<'static>; 4] = [
         Kind::Words,
         "The person need not be a user of the bank yet.",
     ),
-    Field::needed(
-        "role",
-        "Role",
-        Kind::Words,
-        "admin, operator, manager, pi, auditor, scheduler or collector.",
-    ),
+    Field::needed("role", "Role", ROLE, ""),
     Field::either(
         "project",
         "Project",

@@ -26,13 +26,25 @@ const PER: Kind = Kind::Choice(&[
     ("none", "without time"),
 ]);
 
-const FIELDS: [Field<'static>; 8] = [
-    Field::needed(
-        "kind",
-        "Kind",
-        Kind::Words,
-        "VBR: a price for each unit and time. NBM: a factor for uses with a value. All are in the glossary.",
+const KIND: Kind = Kind::Choice(&[
+    ("VBR", "VBR: value × rate × time"),
+    ("NBR", "NBR: rate × time, by name"),
+    (
+        "MVBR",
+        "MVBR: value × rate × time, if another property has a value",
     ),
+    ("VBU", "VBU: value × rate, for each use"),
+    ("NBU", "NBU: rate for each use, by name"),
+    ("VBM", "VBM: factor, by value"),
+    ("NBM", "NBM: factor, by name"),
+    ("VBF", "VBF: fee, by value"),
+    ("NBF", "NBF: fee, by name"),
+    ("MIN", "MIN: lowest price of a job"),
+    ("MAX", "MAX: highest price of a job"),
+]);
+
+const FIELDS: [Field<'static>; 8] = [
+    Field::needed("kind", "Kind", KIND, ""),
     Field::needed(
         "name",
         "Name",

@@ -120,7 +120,7 @@ const FACTS: &[(&str, &str, &str)] = &[
 ];
 
 /// Facts whose values are several words long.
-const LONG: &[&str] = &["description", "name"];
+const LONG: &[&str] = &["description", "fallback_from", "name"];
 
 /// Facts without a value.
 const FLAGS: &[(&str, &str)] = &[
@@ -411,6 +411,10 @@ mod tests {
             (
                 "fallback_from=teaching needed=128.00 available=92.00",
                 "The fallback account pays for teaching, 128.00 needed, 92.00 available",
+            ),
+            (
+                "fallback_from=money of 2026 lien_missing",
+                "The fallback account pays for money of 2026, without a hold",
             ),
             (
                 "key=mona client=mona roles=operator,auditor token disabled",

@@ -155,7 +155,7 @@ impl<'a> Field<'a> {
             div .field.wrong[is_wrong] {
                 label for=(self.name) { (self.label(unit)) @if !self.when.is_empty() { span .small { " (" (self.when) ")" } } }
                 @if let Kind::Choice(words) = self.kind {
-                    select #(self.name) name=(self.name) aria-invalid=[invalid] aria-describedby=[described] {
+                    select #(self.name) name=(self.name) required[self.is_required] aria-invalid=[invalid] aria-describedby=[described] {
                         @for (word, label) in words {
                             option value=(word) selected[*word == value] { (label) }
                         }

@@ -154,7 +154,8 @@ impl Naive {
     fn repeats_end(&self, charge: &Charge, n: usize, at: Timestamp) -> bool {
         let instance = &self.instances[n];
         let until = instance.used_until;
-        let Some(until) = until.filter(|_| !self.runs_again(charge, n)) else {
+        let can_repeat = self.is_charged(n) && !self.runs_again(charge, n);
+        let Some(until) = until.filter(|_| can_repeat) else {
             return false;
         };
         if charge.closes && instance.is_ended {

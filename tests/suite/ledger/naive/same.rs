@@ -69,8 +69,13 @@ impl Naive {
     pub(super) fn is_billed(&self, n: usize) -> bool {
         let i = &self.instances[n];
         let is_over = i.closed.is_some() && (i.is_ended || i.is_deleted);
-        let is_charged = i.seconds > 0 || (i.billed, i.shadow_billed) != (0, 0);
-        is_over && i.used_until.is_some() && is_charged && i.kept == 0
+        is_over && self.is_charged(n) && i.kept == 0
+    }
+
+    /// Whether a charge of it is not undone.
+    pub(super) fn is_charged(&self, n: usize) -> bool {
+        let i = &self.instances[n];
+        i.used_until.is_some() && (i.seconds > 0 || (i.billed, i.shadow_billed) != (0, 0))
     }
 
     /// The use that a record is about; not one that its own source has charged another record on.

@@ -252,7 +252,7 @@ pub(super) const QUESTIONS: &[Form] = &[
             ("rate", "2"),
             ("machine", "colony"),
         ],
-        ("kind", "no<such>"),
+        ("rate", "1,5"),
     ),
 ];
 

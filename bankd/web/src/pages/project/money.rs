@@ -28,15 +28,18 @@ pub(super) async fn allocations(place: &Place<'_>) -> Result<Markup, Failed> {
     let now = place.at.and_then(parse_rfc3339);
     let line = Line::of(&list.items, now.unwrap_or_else(|| visit.present()));
     let is_expired = |one: &Allocation| one.state == "expired";
-    let has_expired = list.items.iter().any(is_expired);
+    // A debt that ended with its allocation is no money that expired.
+    let is_debt = |one: &Allocation| is_expired(one) && one.amount.starts_with('-');
+    let is_unused = |one: &Allocation| is_expired(one) && !is_debt(one);
+    let has_unused = list.items.iter().any(is_unused);
+    let has_debt = list.items.iter().any(is_debt);
     let until = |one: &Allocation| {
         let until = day(&one.until, "without end");
         html! { (until) @if one.until.is_some() { (ask::longer(visit, one.id)) } }
     };
     // What is left of an expired one cannot be spent.
-    let left = |one: &Allocation, expired: bool| {
-        maybe(Some(one.amount.as_str()).filter(|_| is_expired(one) == expired))
-    };
+    let left =
+        |one: &Allocation, is_shown: bool| maybe(Some(one.amount.as_str()).filter(|_| is_shown));
     let shown = |micros: i64| zone.day(&format_rfc3339(micros));
     // Without any date there is no time line, and each bar is as long as the others.
     let span = if line.has_dates {
@@ -56,10 +59,13 @@ pub(super) async fn allocations(place: &Place<'_>) -> Result<Markup, Failed> {
         .words("Until (exclusive)", until)
         .words(&span, |one| line.show(one))
         .amounts("Deposited", unit, |one| amount(&one.deposited))
-        .amounts("Left", unit, |one| left(one, false))
+        .amounts("Left", unit, |one| left(one, !is_expired(one)))
         .amounts("Held", unit, |one| amount(&one.held));
-    if has_expired {
-        table = table.amounts("Expired unused", unit, |one| left(one, true));
+    if has_unused {
+        table = table.amounts("Expired unused", unit, |one| left(one, is_unused(one)));
+    }
+    if has_debt {
+        table = table.amounts("Debt at its end", unit, |one| left(one, is_debt(one)));
     }
     Ok(table
         .empty(html! {
