@@ -9,6 +9,7 @@ mod batch;
 mod example;
 mod impostor;
 mod names;
+mod narrow;
 mod parameters;
 mod peer;
 mod reads;

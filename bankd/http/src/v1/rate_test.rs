@@ -29,7 +29,7 @@ const DAYS_MAX: i64 = 3660;
 const CHARGES_MAX: usize = 500_000;
 
 /// `POST /api/v1/rates/test`. Prices are public. A replay reveals charges of others, so it requires an
-/// administrator or an auditor.
+/// administrator or an auditor, and covers what is in their view.
 pub(super) async fn test(call: Call) -> Handled {
     let request: RateTest = call.json()?;
     let refused = |r: Refusal| call.refused(&r);
@@ -251,7 +251,11 @@ async fn replay(call: &Call, request: &RateTest, proposed: &[Rate]) -> Result<Re
                 expected: "a span with at most 500,000 charges after its begin",
             }));
         }
-        let within = |row: &&UsedRow| from <= row.at && row.at < to;
+        let within = |row: &&UsedRow| {
+            from <= row.at
+                && row.at < to
+                && call.view.sees_work(&row.project, &row.user, &row.machine)
+        };
         for row in rows.iter().filter(within) {
             let tally = tallies.entry((row.instance, row.shadow)).or_default();
             tally.beyond |= count(directory, &rates, row, tally).is_none();

@@ -1,0 +1,63 @@
+//! What a caller who is limited to some projects or machines can read and change by routes whose objects are not in the
+//! request.
+
+use super::token::token;
+use crate::harness::{Bank, Request, Response};
+
+/// A command as JSON, sent with a token over the socket.
+fn post(bank: &Bank, token: &str, path: &str, body: &serde_json::Value) -> Response {
+    let body = body.to_string();
+    let request = Request {
+        target: format!("/api/v1/{path}"),
+        ..Request::nami("x", &format!("{path}{body}"), body.as_bytes())
+    };
+    bank.over_socket(&request.header("Authorization", &format!("Bearer {token}")))
+}
+
+fn json(answer: &Response) -> serde_json::Value {
+    serde_json::from_slice(&answer.body).unwrap()
+}
+
+/// The charges of a project and machine each, for the replay of rates.
+fn charged() -> Bank {
+    let bank = Bank::new();
+    bank.bank_ok(&["machine", "add", "blue"]);
+    bank.bank_ok(&["deposit", "chemistry", "1000"]);
+    bank.bank_ok(&["deposit", "physics", "1000"]);
+    for (job, project, machine) in [
+        ("j1", "chemistry", "colony"),
+        ("j2", "physics", "colony"),
+        ("j3", "physics", "blue"),
+    ] {
+        let user = if project == "physics" { "ops" } else { "amy" };
+        let charge =
+            format!("charge {job} -A {project} -u {user} -m {machine} --procs 4 --duration 60");
+        bank.bank_ok(&charge.split(' ').collect::<Vec<_>>());
+    }
+    bank
+}
+
+#[test]
+fn a_replay_of_rates_covers_the_view_of_its_caller() {
+    let mut bank = charged();
+    let span = serde_json::json!({"last_days": 30});
+    let counted = |token: &str| {
+        let answer = json(&post(&bank, token, "rates/test", &span));
+        let rows = answer["replay"]["rows"].as_array().unwrap().iter();
+        let rows = rows.map(|row| (row["project"].clone(), row["charges"].clone()));
+        let total = answer["replay"]["total"]["charges"].clone();
+        (rows.collect::<Vec<_>>(), total)
+    };
+    let row = |project: &str, charges: i64| (project.into(), charges.into());
+    let of_chemistry = token(&bank, "chem", &["--role", "auditor", "-A", "chemistry"]);
+    assert_eq!(
+        counted(&of_chemistry),
+        (vec![row("chemistry", 1)], 1.into())
+    );
+    let of_blue = token(&bank, "blue", &["--role", "admin", "-m", "blue"]);
+    assert_eq!(counted(&of_blue), (vec![row("physics", 1)], 1.into()));
+    let whole = token(&bank, "whole", &["--role", "auditor"]);
+    let all = vec![row("chemistry", 1), row("physics", 2)];
+    assert_eq!(counted(&whole), (all, 3.into()));
+    bank.verify();
+}
