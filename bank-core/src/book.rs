@@ -139,9 +139,9 @@ impl Book {
     fn moved_before(&self, by: &MovedBy) -> MovedBefore {
         let day = self.moved.iter().filter(|m| m.day == by.day);
         let mut before = MovedBefore::default();
-        for moved in day.filter(|m| m.client == by.client) {
+        for moved in day.filter(|m| m.human == by.human) {
             let amount = i128::from(moved.amount.0);
-            before.by_client = before.by_client.saturating_add(amount);
+            before.by_human = before.by_human.saturating_add(amount);
             if moved.actor == by.actor {
                 before.by_actor = before.by_actor.saturating_add(amount);
             }

@@ -130,8 +130,8 @@ pub enum DirectoryRow {
 pub struct Moved {
     /// On which UTC day of the ledger clock, counted from 1970.
     pub day: i64,
-    /// Their client.
-    pub client: String,
+    /// The person or program, with any key, token or socket.
+    pub human: String,
     /// The key, the token or the person.
     pub actor: String,
     /// How much; above zero.

@@ -138,8 +138,8 @@ impl RefusedFor {
 pub struct MovedBy {
     /// The UTC day, counted from 1970.
     pub day: i64,
-    /// The client.
-    pub client: String,
+    /// The person or program, with any key, token or socket.
+    pub human: String,
     /// The key, the token or the person.
     pub actor: String,
 }
@@ -152,7 +152,7 @@ pub fn moved_by(scope: &Scope, directory: &Directory, now: Timestamp) -> Option<
         .any(|limit| limit.per_day.is_some())
         .then(|| MovedBy {
             day: rules::day_of(now),
-            client: who.client.clone(),
+            human: who.human().to_owned(),
             actor: who.actor.clone(),
         })
 }

@@ -90,8 +90,8 @@ pub struct View {
 /// The amounts that a caller has moved on a day.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MovedBefore {
-    /// All keys, tokens and persons of the client together.
-    pub by_client: i128,
+    /// All keys, tokens and sockets of the person or program together.
+    pub by_human: i128,
     /// This key, token or person alone.
     pub by_actor: i128,
 }

@@ -128,7 +128,7 @@ fn write_moved(connection: &Connection, moved: &Moved) -> Result<(), Error> {
     let mut statement = connection.prepare_cached("DELETE FROM moved WHERE day < ?1")?;
     statement.execute([moved.day.saturating_sub(1)])?;
     let sql = "SELECT amount FROM moved WHERE day = ?1 AND client = ?2 AND actor = ?3";
-    let key = params![moved.day, moved.client, moved.actor];
+    let key = params![moved.day, moved.human, moved.actor];
     let before: Option<i64> = connection
         .prepare_cached(sql)?
         .query_row(key, |r| r.get(0))
@@ -137,21 +137,21 @@ fn write_moved(connection: &Connection, moved: &Moved) -> Result<(), Error> {
     let amount = before.unwrap_or(0).saturating_add(moved.amount.0);
     let sql = "INSERT INTO moved (day, client, actor, amount) VALUES (?1, ?2, ?3, ?4)
                ON CONFLICT (day, client, actor) DO UPDATE SET amount = ?4";
-    let row = params![moved.day, moved.client, moved.actor, amount];
+    let row = params![moved.day, moved.human, moved.actor, amount];
     connection.prepare_cached(sql)?.execute(row)?;
-    let key: [&dyn ToSql; 3] = [&moved.day, &moved.client, &moved.actor];
+    let key: [&dyn ToSql; 3] = [&moved.day, &moved.human, &moved.actor];
     seal::renew(connection, "moved", &key)
 }
 
-/// The amount that a person moved on a day.
+/// The amount that a person moved on a day. Older versions wrote the name of the client.
 pub(super) fn moved_before(connection: &Connection, by: &MovedBy) -> Result<MovedBefore, Error> {
-    let sql = "SELECT actor, amount FROM moved WHERE day = ?1 AND client = ?2";
+    let sql = "SELECT actor, amount FROM moved WHERE day = ?1 AND client IN (?2, 'unix:' || ?2)";
     let mut statement = connection.prepare_cached(sql)?;
-    let mut rows = statement.query(params![by.day, by.client])?;
+    let mut rows = statement.query(params![by.day, by.human])?;
     let mut before = MovedBefore::default();
     while let Some(r) = rows.next()? {
         let (actor, amount): (String, i64) = (r.get(0)?, r.get(1)?);
-        before.by_client = before.by_client.saturating_add(amount.into());
+        before.by_human = before.by_human.saturating_add(amount.into());
         if actor == by.actor {
             before.by_actor = before.by_actor.saturating_add(amount.into());
         }

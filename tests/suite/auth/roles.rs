@@ -206,6 +206,26 @@ fn limits_say_what_is_left() {
     bank.verify();
 }
 
+/// The socket is the client `unix:root`, the token the client `root`: both are one person.
+#[test]
+fn a_token_of_ones_own_gives_no_second_allowance() {
+    let mut bank = Bank::new();
+    let own = ["--client", "root", "--role", "operator", "-A", "chemistry"];
+    let own = token(&bank, "own", &own);
+    // The deposits of the setup were a day before.
+    bank.set_clock(crate::harness::T0 + 86_400);
+    bank.bank(&["clock", "confirm", "--note", "a day later", "--yes"]);
+    bank.bank_ok(&["limit", "set", "root", "--per-day", "60"]);
+    bank.bank_ok(&["deposit", "chemistry", "50"]);
+    let ran = with(&bank, &own, &["deposit", "chemistry", "11"]);
+    refused(&ran, 1, "10 that you may still move per day");
+    let ran = with(&bank, &own, &["deposit", "chemistry", "4"]);
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    let ran = bank.bank(&["deposit", "chemistry", "7"]);
+    refused(&ran, 1, "6 that you may still move per day");
+    bank.verify();
+}
+
 /// A name that is wrong is unknown, with the nearest that one sees; what one sees and may not touch is
 /// refused.
 #[test]

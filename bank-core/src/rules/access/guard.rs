@@ -53,7 +53,7 @@ pub(crate) fn guard(
     if amount > 0 {
         effects.moved = Some(Moved {
             day: day_of(ctx.now),
-            client: who.client.clone(),
+            human: who.human().to_owned(),
             actor: who.actor.clone(),
             amount: Amount::clamped(amount),
         });
@@ -82,7 +82,7 @@ pub(crate) fn check_limits(
         let before = if of_actor {
             moved.by_actor
         } else {
-            moved.by_client
+            moved.by_human
         };
         let day = limit
             .per_day
