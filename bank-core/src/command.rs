@@ -35,6 +35,7 @@ pub use correction::{Adjust, After, Refund, RemoveAllocation, Reverse, Settle, T
 pub use import::{Chunk, Reports};
 pub use note::NOTE_MAX;
 pub use object::Object;
+pub(crate) use object::of_stored;
 pub use op::OPS;
 pub use open::{Open, OpenAllocation};
 pub use period::{ClosePeriod, Period};

@@ -9,7 +9,7 @@ use super::{
     SetMember, Settle, Transfer, UsageReport, Whose, Withdraw,
 };
 use crate::ids::{AllocationId, LienId};
-use crate::kind::{Key, Type, Value, Writers};
+use crate::kind::{Key, Kind, Record, Type, Value, Writers};
 use crate::model::{Constraint, InstanceKey};
 use std::borrow::Cow;
 
@@ -287,6 +287,13 @@ fn of_record(change: &RecordChange) -> Vec<Object<'_>> {
         _ if *writers == Writers::Operators => others.filter(|own| *own != Object::Bank).collect(),
         _ => vec![Object::Bank],
     }
+}
+
+/// What a stored record refers to.
+pub(crate) fn of_stored<'a>(kind: &'a Kind, record: &'a Record) -> Vec<Object<'a>> {
+    let fields = kind.fields.iter();
+    let all = fields.flat_map(|field| references(Some(&field.of), record.value(&field.name)));
+    all.filter(|own| *own != Object::Bank).collect()
 }
 
 /// What a value refers to. Records of other kinds may belong to anybody.

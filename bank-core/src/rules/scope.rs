@@ -5,8 +5,10 @@ mod accounts;
 #[cfg(test)]
 mod tests;
 
-use crate::command::{After, Command, Deposit, Object, RecordAction, RecordChange, Whose};
-use crate::kind::{Key, Kind, Record, Type, Value};
+use crate::command::{
+    After, Command, Deposit, Object, RecordAction, RecordChange, Whose, of_stored,
+};
+use crate::kind::{Key, Kind, Record, Type, Value, Writers};
 use crate::model::{Dimension, Project, User};
 use crate::refusal::{Refusal, short};
 use crate::select;
@@ -26,7 +28,10 @@ pub(super) fn check(command: &Command, ctx: &Context<'_>) -> Result<(), Refusal>
         Command::After(After::Transfer(transfer)) => {
             accounts::inside_one(&transfer.from, &transfer.to, ctx)
         }
-        Command::Record(change) => stays(change, ctx),
+        Command::Record(change) => {
+            stored(change, ctx)?;
+            stays(change, ctx)
+        }
         Command::AddAccount(set) => accounts::stays(set, true, ctx),
         Command::SetAccount(set) => accounts::stays(set, false, ctx),
         _ => Ok(()),
@@ -110,6 +115,32 @@ fn user(name: &str, ctx: &Context<'_>) -> Result<(), Refusal> {
         return Ok(());
     }
     Err(Refusal::out_of_scope("user", name))
+}
+
+/// A record that operators change is theirs if all that it refers to is: a change must not take it over.
+fn stored(change: &RecordChange, ctx: &Context<'_>) -> Result<(), Refusal> {
+    let (RecordAction::Set(key, _) | RecordAction::Remove(key)) = &change.action else {
+        return Ok(());
+    };
+    let records = &ctx.directory.records;
+    let kind = records.kind(&change.kind);
+    let Some(kind) = kind.filter(|_| change.writers == Writers::Operators) else {
+        return Ok(());
+    };
+    let Some(record) = records.get(&kind.word, &records.spelled(kind, key)) else {
+        return Ok(());
+    };
+    let mut objects = of_stored(kind, record).into_iter();
+    let outside = |_| Refusal::NotAllowed {
+        what: format!(
+            "{} {}, which names objects of others",
+            kind.word,
+            short(&key.to_string())
+        ),
+    };
+    objects
+        .try_for_each(|object| look_up(&object, ctx))
+        .map_err(outside)
 }
 
 /// A project that is in the scope of single projects by one above it stays below that one.

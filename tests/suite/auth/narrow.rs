@@ -61,3 +61,74 @@ fn a_replay_of_rates_covers_the_view_of_its_caller() {
     assert_eq!(counted(&whole), (all, 3.into()));
     bank.verify();
 }
+
+#[test]
+fn a_record_that_names_objects_of_others_is_theirs() {
+    let mut bank = Bank::new();
+    bank.bank_ok(&[
+        "kind",
+        "add",
+        "grant",
+        "--field",
+        "project:project",
+        "--field",
+        "title:text",
+        "--keys",
+        "name",
+        "--change",
+        "operators",
+    ]);
+    bank.bank_ok(&[
+        "grant",
+        "add",
+        "g1",
+        "--project",
+        "physics",
+        "--title",
+        "Lasers",
+    ]);
+    bank.bank_ok(&[
+        "grant",
+        "add",
+        "g2",
+        "--project",
+        "chemistry",
+        "--title",
+        "Salts",
+    ]);
+    bank.bank_ok(&["grant", "add", "g3", "--title", "Of nobody"]);
+    let before = bank.transactions();
+    let commands: [&[&str]; 4] = [
+        &["grant", "set", "g1", "--title", "Changed"],
+        &["grant", "set", "g1", "--project", "chemistry"],
+        &["grant", "set", "g1", "--project", ""],
+        &["grant", "rm", "g1", "--yes"],
+    ];
+    let operator = token(&bank, "op", &["--role", "operator", "-A", "chemistry"]);
+    let admin = token(&bank, "small", &["--role", "admin", "-A", "chemistry"]);
+    let tokens = bank.transactions();
+    assert_eq!(tokens, before + 2);
+    for (token, command) in [&operator, &admin].into_iter().zip([commands, commands]) {
+        for command in command {
+            let ran = bank.bank_as(&[("BANK_TOKEN", token)], command);
+            assert_eq!(ran.exit, 6, "{command:?}: {}{}", ran.stdout, ran.stderr);
+            assert!(ran.stderr.contains("grant g1"), "{}", ran.stderr);
+            assert!(!ran.stderr.contains("physics"), "{}", ran.stderr);
+        }
+    }
+    assert_eq!(bank.transactions(), tokens);
+    for name in ["g2", "g3"] {
+        let command = [
+            "grant",
+            "set",
+            name,
+            "--title",
+            "New",
+            "--project",
+            "chemistry",
+        ];
+        let ran = bank.bank_as(&[("BANK_TOKEN", &operator)], &command);
+        assert_eq!(ran.exit, 0, "{name}: {}", ran.stderr);
+    }
+    bank.verify();
+}
