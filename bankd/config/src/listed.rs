@@ -1,5 +1,6 @@
 //! The effective settings as a list: each with its source, and whether a reload changes it. Secrets are files, whose
-//! names are no secrets. The path of a webhook and the arguments of a command may be some, so the list has neither.
+//! names are no secrets. The path of a webhook, the arguments of a command and the connection string of a database may
+//! contain some, so the list has none of them.
 
 use std::fs;
 use std::path::Path;
@@ -91,7 +92,7 @@ impl Config {
         let file: Table = file.parse().unwrap_or_default();
         let mut file_values = Vec::new();
         flatten("", &Value::Table(file), &mut file_values);
-        let of = |all: &[(String, String)], name: &str| {
+        let of = |all: &[(String, Value)], name: &str| {
             let found = all.iter().find(|(own, _)| own == name);
             found.map(|(_, value)| value.clone())
         };
@@ -110,11 +111,14 @@ impl Config {
             } else {
                 Origin::Default
             };
+            let waiting = latest.filter(|latest| value.as_ref() != Some(latest));
+            let [value, default, pending] = [value, of(&default, name), waiting]
+                .map(|value| value.map(|value| shown(name, &value)));
             Setting {
                 name: name.clone(),
-                pending: latest.filter(|latest| value.as_ref() != Some(latest)),
                 value,
-                default: of(&default, name),
+                default,
+                pending,
                 origin,
                 is_live: is_live(name),
             }
@@ -124,7 +128,7 @@ impl Config {
 }
 
 /// Every value of some settings by its name.
-fn values(config: &Config) -> Vec<(String, String)> {
+fn values(config: &Config) -> Vec<(String, Value)> {
     let table = Table::try_from(config).unwrap_or_default();
     let mut found = Vec::new();
     flatten("", &Value::Table(table), &mut found);
@@ -132,7 +136,7 @@ fn values(config: &Config) -> Vec<(String, String)> {
 }
 
 /// The values below a value. The tables of a list are counted from 1.
-fn flatten(name: &str, value: &Value, found: &mut Vec<(String, String)>) {
+fn flatten(name: &str, value: &Value, found: &mut Vec<(String, Value)>) {
     let below = |own: &str| match name {
         "" => own.to_owned(),
         name => format!("{name}.{own}"),
@@ -148,7 +152,7 @@ fn flatten(name: &str, value: &Value, found: &mut Vec<(String, String)>) {
                 flatten(&below(&place.saturating_add(1).to_string()), value, found);
             }
         }
-        value => found.push((name.to_owned(), shown(name, value))),
+        value => found.push((name.to_owned(), value.clone())),
     }
 }
 
@@ -164,6 +168,9 @@ fn shown(name: &str, value: &Value) -> String {
                 format!("{scheme}://{host}/{HIDDEN}")
             });
             Value::String(host.unwrap_or_default()).to_string()
+        }
+        Value::String(text) if name == "cluster.log" && !text.is_empty() => {
+            Value::String(HIDDEN.to_owned()).to_string()
         }
         Value::Array(items) if key == "command" && items.len() > 1 => {
             let program = items.first().cloned().into_iter();
@@ -223,6 +230,24 @@ command = ["/usr/bin/page", "--token", "s3cret"]
             found(&all, "deliver.1.secret").value.as_deref(),
             Some("\"keys/hook\"")
         );
+    }
+
+    #[test]
+    fn a_connection_string_is_hidden_and_its_change_is_not() {
+        let [own, read] = ["first", "second"].map(|word| {
+            let file = format!("[cluster]\nlog = \"host=pg1 user=bank password={word}\"");
+            toml::from_str::<Config>(&file).unwrap()
+        });
+        for (own, read, value, pending) in [
+            (&own, &own, "\"…\"", None),
+            (&own, &read, "\"…\"", Some("\"…\"")),
+            (&Config::default(), &read, "\"\"", Some("\"…\"")),
+        ] {
+            let all = own.listed(read, "", |_| None);
+            let log = found(&all, "cluster.log");
+            assert_eq!(log.value.as_deref(), Some(value));
+            assert_eq!(log.pending.as_deref(), pending);
+        }
     }
 
     #[test]

@@ -62,6 +62,23 @@ fn a_replay_of_rates_covers_the_view_of_its_caller() {
     bank.verify();
 }
 
+/// A connection string may have a password.
+#[test]
+fn settings_are_for_administrators_of_the_whole_bank() {
+    let bank = Bank::new();
+    let settings = |token: &str| {
+        let request = Request::get("/api/v1/settings");
+        let request = request.header("Authorization", &format!("Bearer {token}"));
+        bank.over_socket(&request).status
+    };
+    let whole = token(&bank, "whole", &["--role", "admin"]);
+    assert_eq!(settings(&whole), 200);
+    for (id, scope) in [("a", ["-A", "chemistry"]), ("b", ["-m", "colony"])] {
+        let narrow = token(&bank, id, &[&["--role", "admin"][..], &scope].concat());
+        assert_eq!(settings(&narrow), 403, "{scope:?}");
+    }
+}
+
 #[test]
 fn a_record_that_names_objects_of_others_is_theirs() {
     let mut bank = Bank::new();

@@ -5,9 +5,11 @@ use bankd_config::Setting;
 
 use super::call::{Call, Handled};
 use super::pages::Turn;
+use super::share::whole_bank;
 
-/// `GET /api/v1/settings`: by name.
+/// `GET /api/v1/settings`: by name. They are about the whole bank and its machine.
 pub(super) async fn list(call: Call) -> Handled {
+    whole_bank(&call)?;
     let turn = Turn::read(&call)?;
     let all = call.services.settings.all();
     let all: Vec<v1::Setting> = all.iter().map(shaped).collect();
