@@ -1,6 +1,7 @@
 //! Output for operators: the log on standard error, the report of a panic, and counters.
 
 use std::collections::BTreeMap;
+use std::fmt::{self, Write};
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -95,8 +96,11 @@ pub fn start_log(log: &config::Log) {
     // Plain `name=value`: a line for each command is on the hot path, and the formatter that comes
     // with the library spends most of its time on colours, even where there are none.
     let fields = format::debug_fn(|to, field, value| match field.name() {
-        "message" => write!(to, "{value:?}"),
-        name => write!(to, "{name}={value:?}"),
+        "message" => one_line(to, &format!("{value:?}")),
+        name => {
+            write!(to, "{name}=")?;
+            one_value(to, &format!("{value:?}"))
+        }
     });
     let started = match log.format {
         LogFormat::Text => {
@@ -111,6 +115,36 @@ pub fn start_log(log: &config::Log) {
     if started.is_err() {
         tracing::debug!("the log is initialised already");
     }
+}
+
+/// A message without line ends: names in it come from requests.
+fn one_line(to: &mut dyn Write, text: &str) -> fmt::Result {
+    text.chars().try_for_each(|character| {
+        if character.is_control() {
+            return write!(to, "{}", character.escape_default());
+        }
+        to.write_char(character)
+    })
+}
+
+/// The value of a field: quoted if it is not one word, so that a name from a request looks like no other field or line.
+fn one_value(to: &mut dyn Write, text: &str) -> fmt::Result {
+    let quoted = text
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'));
+    let is_word = |text: &str| !text.contains(|c: char| c.is_control() || c.is_whitespace());
+    let is_text = |inner: &str| {
+        let mut escaped = false;
+        inner.chars().all(|character| {
+            let ends = character.is_control() || (character == '"' && !escaped);
+            escaped = character == '\\' && !escaped;
+            !ends
+        }) && !escaped
+    };
+    if quoted.map_or_else(|| is_word(text), is_text) {
+        return to.write_str(text);
+    }
+    write!(to, "{text:?}")
 }
 
 /// Logs panics. One in the writer ends the process: half a batch must not be committed, and a bank
@@ -228,6 +262,27 @@ impl Counters {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_value_looks_like_no_other_field_or_line() {
+        for (text, written) in [
+            ("job.7", "job.7"),
+            ("", ""),
+            ("\"two words\"", "\"two words\""),
+            ("two words", "\"two words\""),
+            ("a\nb", "\"a\\nb\""),
+            ("\"x\" code=\"\"", "\"\\\"x\\\" code=\\\"\\\"\""),
+            ("\"x\\\"", "\"\\\"x\\\\\\\"\""),
+            ("\"a\nb\"", "\"\\\"a\\nb\\\"\""),
+        ] {
+            let mut line = String::new();
+            one_value(&mut line, text).unwrap();
+            assert_eq!(line, written);
+        }
+        let mut line = String::new();
+        one_line(&mut line, "a \"b\"\n\u{1b}[1m").unwrap();
+        assert_eq!(line, "a \"b\"\\n\\u{1b}[1m");
+    }
 
     #[test]
     fn every_cause_has_its_counter() {
