@@ -128,17 +128,31 @@ fn usage_that_may_not_be_given_away_is_reported() {
     let file = bank.folder().join("usage.jsonl");
     std::fs::write(&file, [line("1"), line("2"), line("3")].join("\n")).unwrap();
     bank.bank_ok(&["import", "jsonl", file.to_str().unwrap()]);
-    // What waits is nobody's yet, and her key is for one project alone.
-    let narrow = token(&bank, "narrow", &["--role", "admin", "-A", "chemistry"]);
     let body = br#"{"when": ["account=nobodys"], "project": "chemistry"}"#;
-    let request = Request {
-        target: "/api/v1/unmapped/assign".to_owned(),
-        ..Request::nami("x", "given", body)
+    let given = |token: &str, query: &str| -> serde_json::Value {
+        let request = Request {
+            target: format!("/api/v1/unmapped/assign{query}"),
+            ..Request::nami("x", "given", body)
+        };
+        let request = request.header("Authorization", &format!("Bearer {token}"));
+        let answer = bank.over_tcp(&request);
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        serde_json::from_slice(&answer.body).unwrap()
     };
-    let request = request.header("Authorization", &format!("Bearer {narrow}"));
-    let answer = bank.over_tcp(&request);
-    assert_eq!(answer.status, 200, "{}", answer.text());
-    let response: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
+    // What waits is nobody's yet, and out of view of a key for one project or another machine.
+    bank.bank_ok(&["machine", "add", "blue"]);
+    let elsewhere = token(&bank, "elsewhere", &["--role", "admin", "-m", "blue"]);
+    let narrow = token(&bank, "narrow", &["--role", "admin", "-A", "chemistry"]);
+    for token in [&elsewhere, &narrow] {
+        for query in ["?dry_run=true", ""] {
+            let response = given(token, query);
+            assert_eq!(response["records"], 0, "{response}");
+            assert_eq!(response["refused"], serde_json::json!([]));
+        }
+    }
+    // A key for its machine sees it, and may not give it away.
+    let narrow = token(&bank, "colony", &["--role", "admin", "-m", "colony"]);
+    let response = given(&narrow, "");
     assert_eq!(response["changed"], 0, "{response}");
     assert_eq!(response["reasons"][0]["code"], "not_allowed", "{response}");
     assert_eq!(response["reasons"][0]["records"], 3, "{response}");

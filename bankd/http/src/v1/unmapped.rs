@@ -50,9 +50,8 @@ pub(super) async fn list(call: Call) -> Handled {
         let page = page.await?;
         let Some(last) = page.last() else { break };
         behind = last.number;
-        let seen = |row: &&Waiting| call.view.sees_work(&row.account, &row.user, &row.machine);
-        let rows = page.iter().filter(|row| waits(row) && wanted(row, &query));
-        for row in rows.filter(seen) {
+        let rows = page.iter().filter(|row| waits(row, &call));
+        for row in rows.filter(|row| wanted(row, &query)) {
             let own: Vec<String> = by
                 .iter()
                 .map(|column| value(row, column).to_owned())
@@ -82,9 +81,9 @@ pub(super) async fn list(call: Call) -> Handled {
     })
 }
 
-/// Usage with a payer, such as an account that is open to all users, is not pending.
-fn waits(row: &Waiting) -> bool {
-    row.paid_by.is_none()
+/// Whether usage in view is pending. Usage with a payer, such as an account that is open to all users, is not.
+fn waits(row: &Waiting, call: &Call) -> bool {
+    row.paid_by.is_none() && call.view.sees_work(&row.account, &row.user, &row.machine)
 }
 
 fn columns(by: Option<&str>) -> Result<Vec<&'static str>, Refusal> {
@@ -215,7 +214,7 @@ pub(super) async fn assign(call: Call) -> Handled {
             break;
         }
         behind = row.number;
-        if let Some(command) = given(row, &rule, new.mapping).filter(|_| waits(row)) {
+        if let Some(command) = given(row, &rule, new.mapping).filter(|_| waits(row, &call)) {
             commands.push(command);
         }
     }
