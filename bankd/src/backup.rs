@@ -61,6 +61,10 @@ pub fn back_up(data: &DataDir, settings: &config::Backup, args: &BackupArgs) -> 
     plan.keep_days = args.keep_days.map_or(plan.keep_days, i64::from);
     plan.with_keys |= args.with_keys;
     let made = make(data, &plan)?;
+    if let Some(error) = &made.unnoted {
+        let path = made.path.display();
+        eprintln!("warning: {path} is complete, and not noted as the last backup: {error}");
+    }
     if args.json {
         return Ok(serde_json::to_string_pretty(&made.manifest)? + "\n");
     }

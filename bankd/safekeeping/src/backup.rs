@@ -96,13 +96,24 @@ pub struct Made {
     pub manifest: Backup,
     /// Older ones that went.
     pub removed: Vec<PathBuf>,
+    /// Why it is not noted in the data directory as the last backup, if it is not.
+    pub unnoted: Option<String>,
+}
+
+impl Made {
+    /// Logs that it is not noted as the last backup.
+    fn warn(&self) {
+        if let Some(error) = &self.unnoted {
+            tracing::warn!(path = %self.path.display(), error, "the backup is complete, and not noted as the last one");
+        }
+    }
 }
 
 /// Makes a backup of a bank, served or not. One at a time in a folder.
 ///
 /// # Errors
 /// If there is no room, something cannot be read or written, or the copy is not sound; then no
-/// folder has the name of a backup that had none before.
+/// folder has the name of a backup that had none before. Or if an older backup cannot be removed.
 pub fn make(data: &DataDir, plan: &Plan) -> Result<Made> {
     let out = &plan.out;
     files::private_folder(out).with_context(|| format!("cannot make {}", out.display()))?;
@@ -122,12 +133,14 @@ pub fn make(data: &DataDir, plan: &Plan) -> Result<Made> {
     hooks::point("backup_written");
     let path = folder::publish(out, &partial, now_us)?;
     hooks::point("backup_named");
-    note(data, &path, &manifest)?;
+    let unnoted = note(data, &path, &manifest).err();
+    let unnoted = unnoted.map(|error| format!("{error:#}"));
     let removed = folder::retire(out, &manifest, plan, now_us)?;
     Ok(Made {
         path,
         manifest,
         removed,
+        unnoted,
     })
 }
 
@@ -356,6 +369,7 @@ pub fn before_migration(data: &DataDir, settings: &config::Backup) -> Result<Opt
         )
     })?;
     tracing::info!(from, to, path = %made.path.display(), "backup made before the schema changes");
+    made.warn();
     Ok(Some(made.path))
 }
 

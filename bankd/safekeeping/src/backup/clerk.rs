@@ -35,6 +35,8 @@ struct State {
     at_work: bool,
     /// When the last one failed, and why.
     failed: Option<(Stopwatch, String)>,
+    /// When the last one of this process was made, in microseconds: the note of it may be missing.
+    made_us: Option<i64>,
 }
 
 impl Clerk {
@@ -44,6 +46,7 @@ impl Clerk {
             settings,
             at_work: false,
             failed: None,
+            made_us: None,
         });
         let data = data.clone();
         Self(Arc::new(Shared { data, state }))
@@ -78,7 +81,8 @@ impl Clerk {
         {
             return;
         }
-        let before = last(&self.0.data).and_then(|last| parse_rfc3339(&last.made_at));
+        let noted = last(&self.0.data).and_then(|last| parse_rfc3339(&last.made_at));
+        let before = noted.max(state.made_us);
         if !is_due(before, state.settings.every_h, clock::real_us()) {
             return;
         }
@@ -101,6 +105,8 @@ impl Clerk {
                 let path = made.path.display();
                 let seconds = since.elapsed().as_secs();
                 tracing::info!(%path, seconds, "backup made");
+                made.warn();
+                state.made_us = parse_rfc3339(&made.manifest.made_at);
                 None
             }
             Err(error) => {
@@ -154,6 +160,30 @@ mod tests {
         plan.out = folder.path().join("out");
         clerk.work(&plan);
         assert_eq!((failure(&data), clerk.error()), (None, None));
+    }
+
+    #[test]
+    fn a_backup_without_a_note_is_not_repeated_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = DataDir::new(&folder.path().join("data"));
+        let choices = init::Choices {
+            precision: Precision::DEFAULT,
+            unit: "SU".to_owned(),
+            test: false,
+        };
+        init(&data, &choices).unwrap();
+        std::fs::create_dir(data.last_backup()).unwrap();
+        let settings = config::Backup {
+            every_h: 24,
+            ..config::Backup::default()
+        };
+        let clerk = Clerk::new(&data, settings.clone());
+        let mut plan = Plan::of(&data, &settings, Reason::Timer);
+        plan.out = folder.path().join("out");
+        clerk.work(&plan);
+        assert_eq!(clerk.error(), None);
+        clerk.look();
+        assert!(!clerk.state().at_work);
     }
 
     #[test]

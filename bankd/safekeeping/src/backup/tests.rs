@@ -356,3 +356,25 @@ fn the_bank_is_kept_before_its_schema_changes() {
     assert_eq!(restored.proof, "pages");
     assert_eq!(store::holding(&elsewhere.database()).unwrap().schema, 12);
 }
+
+#[test]
+fn a_backup_counts_where_the_note_of_it_cannot_be_written() {
+    let place = Place::new();
+    let data = place.data();
+    let plan = Plan {
+        keep: 1,
+        ..place.plan()
+    };
+    let first = make(&data, &plan).unwrap();
+    assert_eq!(first.unnoted, None);
+    // A folder in its place, as on a disk that is full or read-only.
+    fs::remove_file(data.last_backup()).unwrap();
+    fs::create_dir(data.last_backup()).unwrap();
+    let second = make(&data, &plan).unwrap();
+    let why = second.unnoted.unwrap();
+    assert!(why.contains("backup.json"), "{why}");
+    assert_eq!(second.removed, [first.path]);
+    let there = list(&plan.out).unwrap();
+    let there: Vec<PathBuf> = there.into_iter().map(|one| one.path).collect();
+    assert_eq!(there, [second.path]);
+}
