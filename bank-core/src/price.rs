@@ -13,7 +13,7 @@ use crate::decimal::Decimal;
 use crate::exact::Fraction;
 use crate::ids::MachineId;
 use crate::rate::fit::{self, Fit};
-use crate::rate::{Per, Rate, RateKind};
+use crate::rate::{Owner, Per, Rate, RateKind};
 use crate::time::{Seconds, Timestamp};
 use crate::usage::Usage;
 
@@ -228,20 +228,14 @@ pub fn quantity(rate: &Rate, priced: &Priced<'_>, value: Decimal) -> Fraction {
     counted.unwrap_or(Fraction::of(value))
 }
 
-/// A text property. Users, projects, groups and machines are those that the request names, under
-/// every name that Gold's messages have for them (ledger.md 2.14, D18).
+/// A text property. Users, projects, groups and machines are those that the request names.
 fn text<'a>(priced: &Priced<'a>, name: &str) -> Option<&'a str> {
-    let is = |names: &[&str]| names.iter().any(|own| name.eq_ignore_ascii_case(own));
-    let named = if is(&["Machine", "MachineName"]) {
-        priced.machine_name
-    } else if is(&["User", "UserId", "UserName"]) {
-        priced.named.user
-    } else if is(&["Project", "ProjectId", "Account", "AccountId"]) {
-        priced.named.project
-    } else if is(&["Group", "GroupId", "GroupName"]) {
-        priced.named.group
-    } else {
-        ""
+    let named = match Owner::of(name) {
+        Some(Owner::Machine) => priced.machine_name,
+        Some(Owner::User) => priced.named.user,
+        Some(Owner::Project) => priced.named.project,
+        Some(Owner::Group) => priced.named.group,
+        None => "",
     };
     Some(named)
         .filter(|value| !value.is_empty())

@@ -143,6 +143,37 @@ impl Per {
     }
 }
 
+/// The object that a text property names, if the request names it beside its usage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// The machine.
+    Machine,
+    /// The user.
+    User,
+    /// The project.
+    Project,
+    /// The group.
+    Group,
+}
+
+impl Owner {
+    /// Of a property, under every name that Gold's messages have for it (ledger.md 2.14, D18).
+    pub fn of(property: &str) -> Option<Owner> {
+        let is = |names: &[&str]| names.iter().any(|own| property.eq_ignore_ascii_case(own));
+        if is(&["Machine", "MachineName"]) {
+            Some(Owner::Machine)
+        } else if is(&["User", "UserId", "UserName"]) {
+            Some(Owner::User)
+        } else if is(&["Project", "ProjectId", "Account", "AccountId"]) {
+            Some(Owner::Project)
+        } else if is(&["Group", "GroupId", "GroupName"]) {
+            Some(Owner::Group)
+        } else {
+            None
+        }
+    }
+}
+
 /// A rate's number: a decimal with at most nine places, zero or above, in billionths (decisions.md 6).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RateValue(pub i64);
@@ -223,6 +254,17 @@ impl Rate {
     /// The text of its calendar; empty without one.
     pub fn hours(&self) -> &str {
         self.when.as_ref().map_or("", |calendar| &calendar.text)
+    }
+
+    /// The names of its instance, such as projects; none of a default, or of a rate by value.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let names = match self.kind {
+            RateKind::Mvbr => self.instance.split_once('=').map_or("", |(_, names)| names),
+            kind if kind.is_name_based() => &self.instance,
+            _ => "",
+        };
+        let names = names.split(',').map(str::trim);
+        names.filter(|name| !name.is_empty())
     }
 
     /// The property that decides whether it counts: for [`RateKind::Mvbr`] the one of its

@@ -14,6 +14,7 @@ use bank_core::directory::Directory;
 use bank_core::ids::{AccountId, ProjectId, UNBILLED};
 use bank_core::kind::{Kind, Readers, Writers};
 use bank_core::model::{Account, Constraint, Dimension, Machine, Project, User};
+use bank_core::rate::{Owner, Rate};
 use bank_core::time::Timestamp;
 use bankd_query::Sight;
 
@@ -264,6 +265,26 @@ impl View {
         allowed.is_empty() || allowed.iter().any(|m| m == name)
     }
 
+    /// Whether a rate is visible: all projects, users and machines that it names are.
+    pub fn sees_rate(&self, rate: &Rate) -> bool {
+        let directory = &self.directory;
+        let [in_projects, in_machines] = self.limits();
+        let mut names = rate.names();
+        let of_names = match Owner::of(rate.property()) {
+            Some(Owner::Project) if in_projects => {
+                names.all(|name| self.meant(name).is_some_and(|p| self.sees_project(p)))
+            }
+            Some(Owner::User) if in_projects => names.all(|name| {
+                let user = directory.user_named(name);
+                self.is_own(name) || user.is_some_and(|user| self.sees_user(user))
+            }),
+            Some(Owner::Machine) if in_machines => names.all(|name| self.sees_machine(name)),
+            _ => true,
+        };
+        let machine = rate.machine.and_then(|id| directory.machine(id));
+        of_names && machine.is_none_or(|machine| self.sees_machine(&machine.name))
+    }
+
     /// Whether work is visible, by its project (or account), user and machine. A plain member sees their
     /// own work only.
     pub fn sees_work(&self, project: &str, user: &str, machine: &str) -> bool {
@@ -402,6 +423,7 @@ impl View {
         let own_payers = self.payers(|p| self.sees_project(p));
         let accounts = directory.accounts().filter(|a| self.sees_account(a));
         let users = directory.users().filter(|u| self.sees_user(u));
+        let rates = directory.rates.iter().filter(|r| self.sees_rate(r));
         let machines = &self.scope.machines;
         Sight {
             payers: (!every_project).then_some(payers),
@@ -411,6 +433,7 @@ impl View {
             accounts: (!every_project).then(|| accounts.map(|a| a.id).collect()),
             users: (!every_project).then(|| users.map(|u| u.name.clone()).collect()),
             machines: (!machines.is_empty()).then(|| machines.clone()),
+            rates: Some(rates.map(|r| r.id).collect()),
             sources,
             readers,
         }

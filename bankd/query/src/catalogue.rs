@@ -72,6 +72,10 @@ pub(super) enum Seen {
     Machine(&'static str),
     /// Those of projects and machines in view.
     MachineOf(&'static str, &'static str),
+    /// Rates in view, by number.
+    Rate(&'static str),
+    /// Those of work in view, with a rate in view.
+    RateOf(&'static str, &'static str, &'static str, &'static str),
     /// Those of two accounts in view, by number.
     AccountOf(&'static str, &'static str),
     /// Those of work in view: what it names as its project, its machine and its user.
@@ -404,7 +408,7 @@ const RATE: Object = Object {
         Description Text = "r.description", "Free text.";
     },
     from: "rate r",
-    seen: Seen::All,
+    seen: Seen::Rate("r.id"),
     ..VIEW
 };
 

@@ -227,6 +227,11 @@ impl Maker<'_> {
             Seen::Project(name) => self.among_texts(name, sight.projects.as_deref()),
             Seen::User(name) => self.among_texts(name, sight.users.as_deref()),
             Seen::Machine(name) => self.among_texts(name, sight.machines.as_deref()),
+            Seen::Rate(id) => self.rates(id),
+            Seen::RateOf(id, project, machine, user) => {
+                let rate = self.rates(id);
+                both(rate, self.work(project, machine, user))
+            }
             Seen::Member(project, user) => {
                 let project = self.among_texts(project, sight.projects.as_deref());
                 let user = self.among_texts(user, sight.users.as_deref());
@@ -280,6 +285,12 @@ impl Maker<'_> {
             }
             Seen::Rule => self.rule(),
         }
+    }
+
+    fn rates(&mut self, id: &str) -> Option<String> {
+        let ids = self.plan.sight.rates.as_ref()?.iter().map(|id| id.0);
+        let ids: Vec<i64> = ids.collect();
+        Some(self.among(id, &serde_json::Value::from(ids)))
     }
 
     /// Work of projects that the caller leads, and their own.

@@ -24,7 +24,7 @@ pub use names::Sum;
 pub use plan::{Plan, Question};
 pub use sums::{Average, Cell};
 
-use bank_core::ids::AccountId;
+use bank_core::ids::{AccountId, RateId};
 use bank_core::kind::{Readers, Records};
 
 /// Rows of an answer where the query names no limit.
@@ -57,6 +57,8 @@ pub struct Sight {
     pub users: Option<Vec<String>>,
     /// Machines in view.
     pub machines: Option<Vec<String>>,
+    /// Rates in view, by number.
+    pub rates: Option<Vec<RateId>>,
     /// Whether what collectors recorded is in view.
     pub sources: bool,
     /// The records that the caller may see: those for these readers, and for all others.

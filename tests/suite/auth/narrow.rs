@@ -80,6 +80,55 @@ fn settings_are_for_administrators_of_the_whole_bank() {
 }
 
 #[test]
+fn rates_that_name_objects_out_of_view_are_left_out() {
+    let mut bank = Bank::new();
+    bank.bank_ok(&["machine", "add", "blue"]);
+    bank.bank_ok(&["user", "add", "victim"]);
+    for line in [
+        "NBM Project physics 2",
+        "NBM AccountId chemistry,physics 2",
+        "NBM User victim 3",
+        "MVBR Processors User=victim 3",
+        "NBM Project chemistry 4",
+        "NBM User amy 5",
+        "NBM Machine blue 6",
+        "NBM QualityOfService high 7",
+    ] {
+        let words = ["rate", "set"].into_iter().chain(line.split(' '));
+        bank.bank_ok(&words.collect::<Vec<_>>());
+    }
+    let amy = token(&bank, "amy", &["--client", "amy", "--role", "user"]);
+    let colony = token(&bank, "colony", &["--role", "auditor", "-m", "colony"]);
+    let whole = token(&bank, "whole", &["--role", "auditor"]);
+    let ask = |token: &str, words: &[&str]| {
+        let ran = bank.bank_as(&[("BANK_TOKEN", token)], words);
+        assert_eq!(ran.exit, 0, "{}", ran.stderr);
+        ran.stdout
+    };
+    for (token, seen, hidden) in [
+        (
+            &amy,
+            &["chemistry", "amy", "blue", "high"][..],
+            &["physics", "victim"][..],
+        ),
+        (&colony, &["physics", "victim", "high"], &["blue"]),
+        (&whole, &["chemistry,physics", "User=victim", "blue"], &[]),
+    ] {
+        let query = ["query", "Rate Query Show:=Kind,Name,Instance"];
+        for words in [&["rate", "ls"][..], &query] {
+            let text = ask(token, words);
+            for name in seen {
+                assert!(text.contains(name), "{words:?} {name}: {text}");
+            }
+            for name in hidden {
+                assert!(!text.contains(name), "{words:?} {name}: {text}");
+            }
+        }
+    }
+    bank.verify();
+}
+
+#[test]
 fn a_record_that_names_objects_of_others_is_theirs() {
     let mut bank = Bank::new();
     bank.bank_ok(&[

@@ -1,4 +1,4 @@
-//! Rates. Prices are public: every caller may read them.
+//! Rates. Prices are public: every caller may read them, but for those that name objects out of view.
 
 use axum::response::IntoResponse;
 use bank_api::text::suggest;
@@ -34,7 +34,8 @@ pub(super) async fn list(call: Call) -> Handled {
     } = call.query()?;
     let turn = Turn::of(&call, limit, after)?;
     let then = historical::then(&call, at.as_deref(), recorded).await?;
-    let directory = historical::view(then.as_ref(), &call).directory();
+    let view = historical::view(then.as_ref(), &call);
+    let directory = view.directory();
     let now = then.as_ref().map_or_else(|| call.now(), |then| then.at);
     let mut rates: Vec<&Rate> = directory.rates.iter().collect();
     // The first rate of a bank is valid before it was recorded, and prices usage from then.
@@ -45,6 +46,7 @@ pub(super) async fn list(call: Call) -> Handled {
         earlier.retain(|rate| !is_there(rate));
         rates.extend(earlier);
     }
+    rates.retain(|rate| view.sees_rate(rate));
     rates.retain(|rate| history || !rate.window.is_over(now));
     rates.retain(|rate| !in_force || rate.window.contains(now));
     rates.sort_by_key(|rate| rate.id);

@@ -277,7 +277,7 @@ const QUOTATION_CHARGE_RATE: Object = Object {
     from: "quote q JOIN project p ON p.id = q.project AND q.until_at > {now} JOIN rate r
         ON coalesce(r.from_at <= q.from_at, 1) AND coalesce(q.from_at < r.until_at, 1)
         AND (r.machine IS NULL OR r.machine IS q.machine)",
-    seen: Seen::Work("p.name", QUOTED_MACHINE, QUOTED_USER),
+    seen: Seen::RateOf("r.id", "p.name", QUOTED_MACHINE, QUOTED_USER),
     ..VIEW
 };
 
@@ -293,6 +293,7 @@ const CHARGE_RATE: Object = Object {
         Per Whole / hidden = "r.per_s", "";
     },
     from: "rate r",
+    seen: Seen::Rate("r.id"),
     there: Some("coalesce(r.from_at <= {now}, 1) AND coalesce({now} < r.until_at, 1)"),
     ..VIEW
 };
