@@ -282,27 +282,34 @@ pub(super) fn verify(
     Ok((signer, caller))
 }
 
-/// The token of a request (RFC 6750); `None` without an `Authorization` of that scheme. Two tokens, or a
-/// token and a signature, are ambiguous.
+/// The token of a request (RFC 6750); `None` without an `Authorization`. Two of them, or a token and a signature, are
+/// ambiguous. Another scheme beside a signature is for somebody else, such as a proxy; alone it identifies nobody, also
+/// on the socket.
 pub(super) fn bearer<'a>(request: &Arrived<'a>) -> Result<Option<&'a str>, Failure> {
-    let named = |wanted: &str| {
+    let named = |wanted: &'static str| {
         let fields = request.fields.iter();
-        let wanted = wanted.to_owned();
         fields.filter(move |(name, _)| *name == wanted)
     };
-    let values = named("authorization").map(|(_, value)| std::str::from_utf8(value).unwrap_or(""));
-    let mut shown = values.filter_map(|value| {
-        let (scheme, token) = value.split_once(' ')?;
-        scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
-    });
-    let Some(token) = shown.next() else {
+    let is_signed = named("signature").next().is_some();
+    let mut values = named("authorization").map(|(_, value)| token_of(value));
+    let Some(first) = values.next() else {
         return Ok(None);
     };
-    let is_signed = named("signature").next().is_some();
-    if shown.next().is_some() || is_signed || named("authorization").count() > 1 {
-        return Err(Failure::Malformed);
+    let others: Vec<_> = values.collect();
+    match first {
+        Some(token) if others.is_empty() && !is_signed => Ok(Some(token)),
+        None if is_signed && others.iter().all(Option::is_none) => Ok(None),
+        _ => Err(Failure::Malformed),
     }
-    Ok(Some(token))
+}
+
+/// The token, possibly empty, of an `Authorization` of that scheme.
+pub(super) fn token_of(value: &[u8]) -> Option<&str> {
+    let value = std::str::from_utf8(value).ok()?.trim();
+    let (scheme, token) = value.split_once(' ').unwrap_or((value, ""));
+    scheme
+        .eq_ignore_ascii_case("bearer")
+        .then_some(token.trim())
 }
 
 /// Verifies a request with a token. It must arrive over the socket, from this host, or from a proxy with

@@ -156,10 +156,8 @@ pub(super) async fn caller_of(
     peer: Peer,
     parts: &Parts,
 ) -> Option<Passed> {
-    let token = parts.headers.get(header::AUTHORIZATION);
-    let token = token.and_then(|value| value.to_str().ok()?.split_once(' '));
-    if let Some((_, token)) = token {
-        let hash = tokens::hash(token.trim())?;
+    if let Some(value) = parts.headers.get(header::AUTHORIZATION) {
+        let hash = tokens::hash(auth::token_of(value.as_bytes())?)?;
         return Some(Passed::Token { hash });
     }
     let (person, uid) = match peer {

@@ -167,13 +167,27 @@ fn what_is_no_token_is_a_stranger() {
     let both = Signing::new().sign_all(shown(get(), &text));
     assert_eq!(status_of(&bank, &both), 401);
     assert_eq!(failures(&bank)["malformed"], before + 2);
-    // Another scheme says nothing: the request is an unsigned one.
-    let basic = get().header("Authorization", "Basic YTpi");
-    let answer = bank.over_tcp(&basic);
-    assert_eq!(answer.status, 401);
-    let unsigned = "the request is not signed by a key of this bank";
-    assert!(answer.text().contains(unsigned), "{}", answer.text());
-    assert_eq!(bank.over_socket(&basic).status, 200);
+    // Another scheme, or a token that is empty, identifies nobody, also on the socket.
+    for (value, detail) in [
+        (
+            "Basic YTpi",
+            "the request is not signed by a key of this bank",
+        ),
+        ("", "the request is not signed by a key of this bank"),
+        ("Bearer", "the request carries no valid API token"),
+        ("Bearer ", "the request carries no valid API token"),
+        ("Bearer  x", "the request carries no valid API token"),
+    ] {
+        let request = get().header("Authorization", value);
+        for answer in [bank.over_tcp(&request), bank.over_socket(&request)] {
+            assert_eq!(answer.status, 401, "{value:?}");
+            assert!(answer.text().contains(detail), "{}", answer.text());
+        }
+    }
+    // Beside a signature another scheme is not for the bank.
+    let signed = get().header("Authorization", "Basic YTpi");
+    let signed = Signing::new().sign_all(signed);
+    assert_eq!(bank.over_tcp(&signed).status, 200);
     // The scheme is not case-sensitive.
     let lower = get().header("authorization", &format!("bearer {text}"));
     assert_eq!(bank.over_tcp(&lower).status, 200);

@@ -5,6 +5,8 @@ use axum::response::{IntoResponse, Response};
 use bank_api::error::Problem;
 use bank_api::sign::{ACCEPT_SIGNATURE, WWW_AUTHENTICATE};
 
+use super::token_of;
+
 /// The only answer to an unknown sender, whatever the cause (`http-auth.md` 5).
 pub(crate) fn unauthorized() -> Response {
     stranger("the request is not signed by a key of this bank")
@@ -13,11 +15,7 @@ pub(crate) fn unauthorized() -> Response {
 /// The same for a request that may carry a token: the answer names what the sender used, never the cause.
 pub(crate) fn unauthorized_with(headers: &HeaderMap) -> Response {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
-    let has_token = values.any(|value| {
-        let scheme = value.as_bytes().split(|byte| *byte == b' ').next();
-        scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case(b"bearer"))
-    });
-    if has_token {
+    if values.any(|value| token_of(value.as_bytes()).is_some()) {
         return stranger("the request carries no valid API token of this bank");
     }
     unauthorized()
