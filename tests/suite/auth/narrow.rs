@@ -128,6 +128,30 @@ fn rates_that_name_objects_out_of_view_are_left_out() {
     bank.verify();
 }
 
+/// A hidden number is as a missing one: 403 of accounts, proposals and requests (decisions.md 23), else 404.
+#[test]
+fn hidden_and_missing_numbers_have_one_answer() {
+    let bank = Bank::new();
+    let narrow = token(&bank, "mia", &["--role", "manager", "-A", "chemistry"]);
+    let hidden = bank.json(&["account", "show", "physics"])["id"].clone();
+    for (path, status) in [
+        ("accounts/N", 403),
+        ("statements?account=N", 403),
+        ("balances?account=N", 403),
+        ("proposals/N", 403),
+        ("requests/N", 403),
+        ("allocations/N", 404),
+        ("liens/N", 404),
+    ] {
+        for number in [&hidden.to_string()[..], "987654321"] {
+            let request = Request::get(&format!("/api/v1/{}", path.replace('N', number)));
+            let request = request.header("Authorization", &format!("Bearer {narrow}"));
+            let answer = bank.over_socket(&request);
+            assert_eq!(answer.status, status, "{path} {number}: {}", answer.text());
+        }
+    }
+}
+
 #[test]
 fn a_record_that_names_objects_of_others_is_theirs() {
     let mut bank = Bank::new();
