@@ -293,6 +293,11 @@ async fn arrived(
     body: Body,
     line: &log::Line,
 ) -> Result<Bytes, Box<Response>> {
+    if is_coded(&parts.headers) {
+        let detail =
+            "Content-Encoding, and a Transfer-Encoding other than chunked: send the body as it is";
+        return Err(Box::new(problem(nami, "unsupported", detail)));
+    }
     let usual = services.http.body_limit;
     let limit = match parts.uri.path() {
         "/api/v1/migrations" => MIGRATION_BYTES_MAX.max(usual),
@@ -418,6 +423,16 @@ async fn whole(
         Ok(Err(_)) => Err(("bad_request", "the body broke off")),
         Err(_) => Err(("bad_request", "the body took too long to arrive")),
     }
+}
+
+/// Whether a body is compressed or otherwise coded: the daemon decodes none.
+fn is_coded(headers: &HeaderMap) -> bool {
+    let is_other = |name: header::HeaderName, plain: &str| {
+        let values = headers.get_all(name).iter();
+        let mut words = values.flat_map(|value| value.as_bytes().split(|byte| *byte == b','));
+        words.any(|word| !word.trim_ascii().eq_ignore_ascii_case(plain.as_bytes()))
+    };
+    is_other(header::CONTENT_ENCODING, "identity") || is_other(header::TRANSFER_ENCODING, "chunked")
 }
 
 /// The length of a body that its head states.
