@@ -153,6 +153,26 @@ fn hidden_and_missing_numbers_have_one_answer() {
 }
 
 #[test]
+fn a_coded_body_and_a_cursor_below_zero_are_refused() {
+    let bank = Bank::new();
+    let body = serde_json::json!({"name": "chemistry", "amount": "1"});
+    let body = body.to_string();
+    let send = |field: &str, value: &str, key: &str| {
+        let request = Request {
+            target: "/api/v1/deposits".to_owned(),
+            ..Request::nami("x", key, body.as_bytes())
+        };
+        bank.over_socket(&request.header(field, value)).status
+    };
+    assert_eq!(send("Content-Encoding", "gzip", "k1"), 501);
+    assert_eq!(send("Content-Encoding", "identity", "k2"), 201);
+    for after in ["after", "before"] {
+        let request = Request::get(&format!("/api/v1/journal?{after}=-1"));
+        assert_eq!(bank.over_socket(&request).status, 422, "{after}");
+    }
+}
+
+#[test]
 fn a_record_that_names_objects_of_others_is_theirs() {
     let mut bank = Bank::new();
     bank.bank_ok(&[

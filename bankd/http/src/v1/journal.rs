@@ -29,8 +29,9 @@ pub(super) async fn list(call: Call) -> Handled {
     }
     let job = query.job.clone();
     let newest = query.newest;
-    let before = query.before.as_deref().map(str::parse).transpose();
-    let before = before.map_err(|_| call.refused(&pages::bad_cursor_in("before")))?;
+    let before = query.before.as_deref();
+    let before = before.map(|text| pages::cursor_in(text, "before"));
+    let before = before.transpose().map_err(|r| call.refused(&r))?;
     let named = Named::of(&query);
     let mut filter = Filter::new(&call.view, query)?;
     let after = span.after;
@@ -160,7 +161,7 @@ fn check_kind(kind: &str) -> Result<(), Failure> {
 fn span(query: &JournalQuery) -> Result<Span, Refusal> {
     let after = query.after.as_deref().map(pages::cursor).transpose()?;
     Ok(Span {
-        after: after.unwrap_or(0).max(0),
+        after: after.unwrap_or(0),
         since: json::read_time_of(query.since.as_ref(), "since")?,
         until: json::read_time_of(query.until.as_ref(), "until")?,
         recorded_from: None,

@@ -134,7 +134,13 @@ pub(super) fn numbered(
 
 /// The number in a cursor.
 pub(super) fn cursor(text: &str) -> Result<i64, Refusal> {
-    text.parse().map_err(|_| bad_cursor())
+    cursor_in(text, "after")
+}
+
+/// The same of a list whose cursor has another name.
+pub(super) fn cursor_in(text: &str, field: &'static str) -> Result<i64, Refusal> {
+    let number = text.parse().ok().filter(|number| *number >= 0);
+    number.ok_or_else(|| bad_cursor_in(field))
 }
 
 /// An invalid cursor, or one of a removed row.
@@ -143,7 +149,7 @@ pub(super) fn bad_cursor() -> Refusal {
 }
 
 /// The same of a list whose cursor has another name.
-pub(super) fn bad_cursor_in(field: &'static str) -> Refusal {
+fn bad_cursor_in(field: &'static str) -> Refusal {
     Refusal::BadValue {
         field,
         expected: "the `next` of the page before",
