@@ -166,7 +166,10 @@ pub(crate) fn narrowed<'a>(
     let Some(who) = &scope.who else {
         return Ok(Cow::Borrowed(scope));
     };
-    let act = Act::of(command);
+    let act = match Act::of(command) {
+        Act::Members if ends_role(command, ctx.directory) => Act::Places,
+        act => act,
+    };
     // The handler of quotes decides who may read one; reading changes nothing.
     let roles = act.roles();
     let everywhere = |role: &Role| who.roles.has(*role) && !role.is_of_projects();
@@ -196,6 +199,26 @@ pub(crate) fn narrowed<'a>(
         machines: scope.machines.clone(),
         who: Some(Arc::clone(who)),
     }))
+}
+
+/// Whether a command ends the role of a member in a project, by the end of the membership.
+fn ends_role(command: &Command, directory: &Directory) -> bool {
+    let (project, user) = match command {
+        Command::RemoveMember(project, user) => (project, user),
+        Command::SetMember(set) if set.active == Some(false) => (&set.project, &set.user),
+        Command::Access(access) => {
+            let inner = match access {
+                Access::Reject(reject) => reject.command.as_deref(),
+                access => access.inner(),
+            };
+            return inner.is_some_and(|inner| ends_role(inner, directory));
+        }
+        _ => return false,
+    };
+    let project = directory.project_named(project);
+    let both = project.zip(directory.user_named(user));
+    let member = both.and_then(|(project, user)| directory.membership(project.id, user.id));
+    member.is_some_and(|member| member.role != MemberRole::Member)
 }
 
 /// Whether a caller holds one of some roles over a project, or `admin`.

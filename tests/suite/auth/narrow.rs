@@ -152,6 +152,34 @@ fn hidden_and_missing_numbers_have_one_answer() {
     }
 }
 
+/// A member with a role is made and ended by an operator: a manager does neither.
+#[test]
+fn a_manager_ends_no_role_of_a_member() {
+    let mut bank = Bank::new();
+    for (user, role) in [("mia", "manager"), ("max", "manager"), ("kim", "member")] {
+        bank.bank_ok(&["user", "add", user]);
+        bank.bank_ok(&["project", "members", "add", "chemistry", user]);
+        bank.bank_ok(&["project", "members", "role", "chemistry", user, role]);
+    }
+    let mia = token(&bank, "mia", &["--role", "manager", "-A", "chemistry"]);
+    for (user, status) in [("max", 403), ("kim", 201)] {
+        let off = serde_json::json!({"user": user, "active": false});
+        let answer = post(&bank, &mia, "projects/chemistry/members", &off);
+        assert_eq!(answer.status, status, "{user}: {}", answer.text());
+    }
+    let members = ["project", "members"];
+    for (command, exit) in [
+        (&["rm", "chemistry", "max", "--yes"][..], 6),
+        (&["rm", "chemistry", "kim", "--yes"], 0),
+    ] {
+        let words = [&members[..], command].concat();
+        let ran = bank.bank_as(&[("BANK_TOKEN", &mia)], &words);
+        assert_eq!(ran.exit, exit, "{words:?}: {}", ran.stderr);
+    }
+    bank.bank_ok(&["project", "members", "rm", "chemistry", "max", "--yes"]);
+    bank.verify();
+}
+
 #[test]
 fn a_coded_body_and_a_cursor_below_zero_are_refused() {
     let bank = Bank::new();
