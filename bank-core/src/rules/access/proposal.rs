@@ -189,7 +189,12 @@ fn check_proposer(
     if proposal.client.is_empty() || proposal.asked.is_some() {
         return Ok(());
     }
-    let mut why = "the user does not exist any more".to_owned();
+    let gone = if proposal.client.starts_with("unix:") {
+        "the user does not exist any more"
+    } else {
+        "the key or token is not valid any more"
+    };
+    let mut why = gone.to_owned();
     for scope in &approve.proposers {
         let ctx = Context { scope, ..*ctx };
         match may_still(approve, view, &ctx) {
