@@ -127,8 +127,7 @@ fn begin<'a>(
     ceiling::note_starts(&mut instance, charge, reported, view.refused, at);
     let plausible = ceiling::check(charge, reported, &instance, at, ctx)?;
     let measured = measure::measure(charge, plausible, &instance, view, at, ctx)?;
-    let is_past = plausible.is_past(charge, &instance, at);
-    let facts_changed = store_facts(&mut instance.facts, charge, is_past, ctx);
+    let facts_changed = store_facts(&mut instance.facts, charge, plausible.is_past, ctx);
     let payer = payer(&instance, &charge.request, ctx);
     let mode = mode(charge, &instance, &payer, ctx);
     let tx = postings.begin_for(source::op(charge), at, instance.id);

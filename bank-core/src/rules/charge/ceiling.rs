@@ -31,6 +31,8 @@ pub(super) struct Plausible {
     pub(super) ceiling: Seconds,
     /// The document repeats time that is billed already: it adds nothing.
     pub(super) repeats: bool,
+    /// A scheduler's document repeats billed time, or was overtaken by a later one.
+    pub(super) is_past: bool,
 }
 
 /// Holds what a charge reports against the ceiling.
@@ -41,12 +43,14 @@ pub(super) fn check(
     at: Timestamp,
     ctx: &Context<'_>,
 ) -> Result<Plausible, Refusal> {
+    let newer = instance.used_until.is_some_and(|until| at < until);
     let whole = Plausible {
         reported,
         counts: Some(reported),
         disputed: Seconds(0),
         ceiling: Seconds(0),
         repeats: false,
+        is_past: charge.is_checked && newer,
     };
     let total = charge.terms.total;
     if repeats_total(charge, reported, instance) {
@@ -62,10 +66,10 @@ pub(super) fn check(
         return Ok(Plausible {
             counts: None,
             repeats: true,
+            is_past: true,
             ..whole
         });
     }
-    let newer = instance.used_until.is_some_and(|until| at < until);
     if total && newer && reported <= instance.charged {
         return Ok(Plausible {
             counts: None,
@@ -241,13 +245,8 @@ impl Plausible {
             disputed: Seconds(0),
             ceiling: Seconds(0),
             repeats: false,
+            is_past: false,
         }
-    }
-
-    /// Whether a scheduler's document repeats billed time, or was overtaken by a later one.
-    pub(super) fn is_past(&self, charge: &Charge, instance: &Instance, at: Timestamp) -> bool {
-        let is_overtaken = instance.used_until.is_some_and(|until| at < until);
-        charge.is_checked && (self.repeats || is_overtaken)
     }
 
     /// The remark for the journal; empty if all of it is plausible.
