@@ -15,7 +15,8 @@
 )]
 
 pub use bank_core_values::{
-    amount, clock, decimal, domain, exact, host, ids, mapping, months, reconcile, time, usage,
+    amount, clock, decimal, domain, exact, host, ids, mapping, months, period, reconcile, time,
+    usage,
 };
 
 pub mod access;
@@ -33,7 +34,6 @@ pub mod ledger;
 pub mod model;
 pub mod need;
 pub mod partner;
-pub mod period;
 pub mod policy;
 pub mod postings;
 pub mod price;

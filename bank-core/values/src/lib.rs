@@ -1,5 +1,5 @@
 //! The values of the bank: amounts, decimals and exact fractions, times and months,
-//! the ledger clock, hosts, numbers and names of objects, mappings of names, the resources of a use, and the comparison of two
+//! the ledger clock, hosts, numbers and names of objects, mappings of names, closed periods, the resources of a use, and the comparison of two
 //! records of one use.
 //!
 //! The rules compute with them. They do not depend on accounts or jobs, and have no input, output or clock.
@@ -21,6 +21,7 @@ pub mod host;
 pub mod ids;
 pub mod mapping;
 pub mod months;
+pub mod period;
 pub mod reconcile;
 pub mod time;
 pub mod usage;

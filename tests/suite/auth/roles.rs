@@ -483,15 +483,8 @@ fn a_key_is_replaced_with_an_overlap() {
     let old = keys.iter().find(|key| key["id"] == "moab").unwrap();
     assert!(old["valid_until"].is_string(), "{old}");
     // Without an overlap the old one ends at once.
-    bank.bank_ok(&[
-        "key",
-        "rotate",
-        "moab-2",
-        "--overlap",
-        "0s",
-        "--new-id",
-        "moab-x",
-    ]);
+    let rotate = "key rotate moab-2 --overlap 0s --new-id moab-x";
+    bank.bank_ok(&rotate.split(' ').collect::<Vec<_>>());
     assert_eq!(bank.over_tcp(&new().sign(super::charge("k2"))).status, 401);
     let keys = bank.bank_ok(&["key", "ls", "--client", "moab", "-P", "-n"]);
     let line = keys.lines().find(|line| line.starts_with("moab-2|"));
