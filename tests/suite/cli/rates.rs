@@ -1,6 +1,6 @@
 //! Rates, attributes and quotes that were given, as an administrator types them.
 
-use crate::harness::{Bank, Documents};
+use crate::harness::{Bank, Documents, Setup, T0};
 
 /// Runs `bank`, and wants an exit code and parts of what it says about the failure.
 #[track_caller]
@@ -199,6 +199,39 @@ fn proposed_rates_are_tested_on_usage_and_on_the_past() {
     let job = bank.query("SELECT object_id FROM instance");
     bank.bank_ok(&["refund", &job[0][0], "100"]);
     assert_eq!(bank.bank_ok(&[&replay[..], &proposal].concat()), output);
+    bank.verify();
+}
+
+/// No rate was changed, so the replay differs in nothing: not for given amounts, nor for an undone charge with a fee.
+#[test]
+fn a_replay_of_unchanged_rates_differs_in_nothing() {
+    let mut bank = Setup::new().chemistry(100_000).start();
+    bank.bank_ok(&["rate", "set", "VBU", "Processors", "3"]);
+    bank.set_clock(T0 + 86_400);
+    let charge = |job: &str, more: &[&str]| {
+        let whose = ["-A", "chemistry", "-u", "amy", "-m", "colony"];
+        bank.bank_ok(&[&["charge", job][..], &whose, more].concat());
+        bank.transactions()
+    };
+    let work = ["--procs", "1", "--duration", "600"];
+    charge("a", &["--amount", "5000"]);
+    charge("b", &[&work[..], &["--interim"]].concat());
+    charge("b", &["--amount", "40"]);
+    for (job, undos) in [("c", 1), ("d", 2)] {
+        let mut tx = charge(job, &work);
+        for _ in 0..undos {
+            bank.bank_ok(&["undo", &tx.to_string()]);
+            tx = bank.transactions();
+        }
+    }
+    let given = charge("e", &["--amount", "70"]);
+    bank.bank_ok(&["undo", &given.to_string()]);
+    bank.set_clock(T0 + 2 * 86_400);
+    let answer = bank.json(&["rate", "test", "--replay", "last-30-days"]);
+    let total = &answer["replay"]["total"];
+    // 5,000, 40, and two jobs of 600 with the fee of 3 each.
+    assert_eq!(total["billed"], "6246", "{answer:#}");
+    assert_eq!(total["difference"], "0", "{answer:#}");
     bank.verify();
 }
 

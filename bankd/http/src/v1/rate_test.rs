@@ -1,9 +1,8 @@
 //! The cost of usage, or of past usage, by stored or proposed rates. Nothing is written.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bank_api::v1::{RateTest, RateTested, Replay, ReplayRow, TestedPrice};
-use bank_core::amount::Amount;
 use bank_core::decimal::Decimal;
 use bank_core::directory::Directory;
 use bank_core::exact::{Fraction, to_amount};
@@ -207,6 +206,12 @@ struct Tally {
     once: i128,
     /// Whether its first charge is in the period, so that per-use parts and limits count.
     whole: bool,
+    /// Charges less those that were undone, and for each transaction whether it added to them.
+    standing: i64,
+    signs: BTreeMap<i64, i64>,
+    /// The amounts that no rate applies to, and the transactions that gave them.
+    given: i128,
+    given_in: BTreeSet<i64>,
     last: Price,
 }
 
@@ -286,12 +291,22 @@ fn count(directory: &Directory, rates: &[Rate], row: &UsedRow, tally: &mut Tally
         from,
     };
     tally.whose = (row.project.clone(), row.user.clone());
+    tally.charges += 1;
+    tally.billed = tally.billed.checked_add(row.amount.0.into())?;
+    let of_given = row.reverses.is_some_and(|tx| tally.given_in.contains(&tx));
+    if row.is_given || of_given {
+        tally.given_in.insert(row.tx);
+        tally.given = tally.given.checked_add(row.amount.0.into())?;
+        return Some(());
+    }
+    let undone = |tx: i64| tally.signs.get(&tx).copied().unwrap_or(1);
+    let sign = row.reverses.map_or(1, |tx| -undone(tx));
+    tally.signs.insert(row.tx, sign);
+    tally.standing += sign;
     let mut exact = price(&priced, rates)?;
     if let Some(idle) = &idle {
         exact.metered = idle.part(exact.metered)?;
     }
-    tally.charges += 1;
-    tally.billed = tally.billed.checked_add(row.amount.0.into())?;
     tally.metered = tally.metered.checked_add(exact.metered)?;
     tally.once = tally.once.max(exact.once);
     tally.whole |= row.is_first;
@@ -367,7 +382,7 @@ fn summed(
         for sums in [of_group, of_all] {
             sums.0 += tally.charges;
             sums.1 = sums.1.checked_add(tally.billed)?;
-            sums.2 = sums.2.checked_add(new.0.into())?;
+            sums.2 = sums.2.checked_add(new)?;
         }
     }
     let row = |(charges, billed, proposed): Sums| ReplayRow {
@@ -398,16 +413,18 @@ fn summed(
     })
 }
 
-/// The cost of an instance; `None` beyond exact arithmetic.
-fn come_to(directory: &Directory, tally: &Tally) -> Option<Amount> {
+/// The cost of an instance in minor units; `None` beyond exact arithmetic.
+fn come_to(directory: &Directory, tally: &Tally) -> Option<i128> {
     if tally.beyond {
         return None;
     }
-    let exact = if tally.whole {
+    // If all charges are undone, none of the parts that count once is left.
+    let exact = if tally.whole && tally.standing > 0 {
         let sum = tally.metered.checked_add(tally.once)?;
         tally.last.bounded(sum)
     } else {
         tally.metered
     };
-    to_amount(exact, directory.bank.precision, directory.policy.rounding)
+    let priced = to_amount(exact, directory.bank.precision, directory.policy.rounding)?;
+    Some(i128::from(priced.0).saturating_add(tally.given))
 }

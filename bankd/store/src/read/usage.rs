@@ -4,6 +4,7 @@ use super::super::{Error, codec, numbers};
 use super::SCAN_MAX;
 use bank_core::amount::Amount;
 use bank_core::decimal::Decimal;
+use bank_core::terms;
 use bank_core::time::{Seconds, Timestamp};
 use bank_core::usage::{Usage, text};
 use rusqlite::{Connection, Row};
@@ -37,6 +38,12 @@ pub struct UsedRow {
     pub user: String,
     /// Group as named.
     pub group: String,
+    /// Its transaction.
+    pub tx: i64,
+    /// The transaction that it takes back.
+    pub reverses: Option<i64>,
+    /// Whether its amount was given: no rate applies.
+    pub is_given: bool,
 }
 
 /// The number of the last charge; 0 before the first.
@@ -58,9 +65,10 @@ pub fn first_from(connection: &Connection, at: Timestamp) -> Result<i64, Error> 
 /// The charges from a number on, a bounded number of them; none after the last. A refund is no charge.
 pub fn page(connection: &Connection, from: i64) -> Result<Vec<UsedRow>, Error> {
     let sql = "SELECT u.id, u.prev, u.instance, u.at, u.charged_s, u.amount, u.processors, u.facts,
-            i.opened_at, i.machine, i.project, i.user, i.group_name, u.billing = 'shadow'
-        FROM usage u JOIN instance i ON i.id = u.instance WHERE u.id >= ?1 AND u.billing <> 'refund'
-        ORDER BY u.id LIMIT ?2";
+            i.opened_at, i.machine, i.project, i.user, i.group_name, u.billing = 'shadow', u.tx,
+            t.reverses, t.reason
+        FROM usage u JOIN instance i ON i.id = u.instance JOIN tx t ON t.id = u.tx
+        WHERE u.id >= ?1 AND u.billing <> 'refund' ORDER BY u.id LIMIT ?2";
     let mut statement = connection.prepare_cached(sql)?;
     let most = i64::try_from(SCAN_MAX).unwrap_or(i64::MAX);
     let mut rows = statement.query((from, most))?;
@@ -95,5 +103,8 @@ fn read(row: &Row<'_>) -> Result<UsedRow, Error> {
         project: row.get(10)?,
         user: row.get(11)?,
         group: row.get(12)?,
+        tx: row.get(14)?,
+        reverses: row.get(15)?,
+        is_given: terms::read_given(row.get_ref(16)?.as_str().unwrap_or_default()).is_some(),
     })
 }
