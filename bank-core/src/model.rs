@@ -1,7 +1,6 @@
 //! The objects of the ledger: plain facts with public fields.
 
 mod access;
-mod cycle;
 mod dimension;
 mod instance;
 mod machine;
@@ -10,7 +9,7 @@ pub use access::{
     Grant, Limit, LimitOf, MEMBER_ROLES, MONEY_KINDS, MemberRole, MoneyKind, PROPOSAL_STATES,
     Proposal, ProposalKind, ProposalState,
 };
-pub use cycle::{Cycle, CycleRun, Every};
+pub use bank_core_values::cycle::{Cycle, CycleRun, Every};
 pub use dimension::{Constraint, Dimension, Traits};
 pub use instance::{
     CLOSINGS, Closing, Facts, Instance, InstanceKey, LIEN_STATES, Lien, LienState, ObjectType,
