@@ -98,8 +98,11 @@ pub fn start_log(log: &config::Log) {
     let fields = format::debug_fn(|to, field, value| match field.name() {
         "message" => one_line(to, &format!("{value:?}")),
         name => {
+            // Most values fit: growing a text costs more than writing it.
+            let mut text = String::with_capacity(64);
+            write!(text, "{value:?}")?;
             write!(to, "{name}=")?;
-            one_value(to, &format!("{value:?}"))
+            one_value(to, &text)
         }
     });
     let started = match log.format {
