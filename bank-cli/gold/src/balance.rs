@@ -218,33 +218,28 @@ fn allocations(session: &Session<'_>) -> Request {
         .filter("CallType", kind)
 }
 
-/// What reservations hold of the allocations that are active now. A reservation holds from its placement, also if it starts
-/// later.
 fn reservations() -> Request {
-    let bound = |object: &str, name: &str, operator: &str| Condition {
-        object: object.to_owned(),
+    let bound = |name: &str, operator: &str| Condition {
+        object: "Reservation".to_owned(),
         name: name.to_owned(),
         operator: operator.to_owned(),
         value: "now".to_owned(),
         ..Condition::default()
     };
-    let is_of = |object: &str, attribute: &str| Condition {
-        object: object.to_owned(),
+    let own = Condition {
+        object: "Reservation".to_owned(),
         name: "Id".to_owned(),
         subject: "ReservationAllocation".to_owned(),
-        value: attribute.to_owned(),
+        value: "Reservation".to_owned(),
         ..Condition::default()
     };
     Request::new("Query", "Reservation")
         .object("ReservationAllocation", "")
-        .object("Allocation", "")
         .get_of("ReservationAllocation", "Account", "GroupBy", "")
         .get_of("ReservationAllocation", "Amount", "Sum", "")
-        .condition(&is_of("Reservation", "Reservation"))
-        .condition(&is_of("Allocation", "Id"))
-        .condition(&bound("Reservation", "EndTime", "GT"))
-        .condition(&bound("Allocation", "StartTime", "LE"))
-        .condition(&bound("Allocation", "EndTime", "GT"))
+        .condition(&own)
+        .condition(&bound("StartTime", "LE"))
+        .condition(&bound("EndTime", "GT"))
 }
 
 fn added(a: &str, b: &str) -> String {

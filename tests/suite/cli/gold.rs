@@ -454,16 +454,5 @@ fn generic_resources_are_priced_and_names_of_a_refund_agree() {
         &format!("grefund -J two -j {number}"),
         "Successfully refunded",
     );
-    // A reservation that starts later holds from now on.
-    begins(
-        &bank,
-        &format!("greserve -J three {job} -s 2026-01-01_12:00:00 -e 2026-01-01_13:00:00"),
-        "Successfully reserved",
-    );
-    prints(
-        &bank,
-        "gbalance -a chem --show Amount,Reserved,Available",
-        "Amount  Reserved Available\n------- -------- ---------\n799.997    0.003   799.994\n",
-    );
     bank.0.verify();
 }
