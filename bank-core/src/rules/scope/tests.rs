@@ -430,6 +430,7 @@ fn findings(scope: (&[&str], &[&str]), fields: &[Field]) -> Vec<String> {
         let shown = |result: Result<String, Refusal>, name: &str| {
             format!("{result:?}")
                 .replace(&format!("{name:?}"), "NAME")
+                .replace(&format!("\"{name} "), "\"NAME ")
                 .replace(&format!(" {name}"), " NAME")
         };
         let [_, one, other] = field.names;
