@@ -157,7 +157,7 @@ fn a_replay_counts_what_it_leaves_out_and_separates_shadow_money() {
     // By the rate that is proposed its price leaves the range.
     ok(
         &bank,
-        "charge c -A chemistry -u amy --procs 1 --wall 1 --amount 5 -X Huge=9000000000000000",
+        "charge c -A chemistry -u amy --procs 1 --wall 1 -X Huge=9000000000000000",
     );
     bank.set_clock(T0 + 60);
     let replay = |more: &[&str]| {
