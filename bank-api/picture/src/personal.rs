@@ -200,7 +200,7 @@ fn usage(own: &UsageTable) -> Table {
     let figures = |figures: &bank_api::v1::UsageFigures| {
         let mut cells = vec![
             amount(&figures.jobs),
-            Cell::maybe(Number::hours(&figures.core_seconds)),
+            amount(&figures.core_hours),
             amount(&figures.charged),
         ];
         cells.extend(has_shadow.then(|| amount(&figures.shadow_charged)));
