@@ -2,6 +2,7 @@
 //! operator types them.
 
 use super::play::play;
+use crate::export::sums::agree;
 use crate::harness::{Bank, Setup, T0};
 
 /// Case 60: the lien lies on an allocation that is over when the job is charged.
@@ -295,5 +296,6 @@ fn a_reissued_refund_lowers_no_use_of_its_allocation() {
     let undo = &bank.query("SELECT id FROM tx WHERE op = 'undo'")[0][0];
     run(&bank, &format!("undo {undo}"));
     assert_eq!(used(&bank), ["1500", "500", "2000", "25.00"]);
+    agree(&bank);
     bank.verify();
 }

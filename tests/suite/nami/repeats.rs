@@ -285,6 +285,7 @@ fn each_interval_with_times_of_its_own_is_billed() {
             again.body(&part(from, to)).run().expect(0, "");
         }
         assert_eq!(billed(&bank, 1_000_000), 7800, "{is_late}");
+        agree(&bank);
         bank.verify();
     }
 }
