@@ -141,8 +141,7 @@ mod tests {
     use crate::backup::failure;
     use crate::init::{self, init};
 
-    #[test]
-    fn a_failed_backup_is_reported_until_one_is_made() {
+    fn bank() -> (tempfile::TempDir, DataDir) {
         let folder = tempfile::tempdir().unwrap();
         let data = DataDir::new(&folder.path().join("data"));
         let choices = init::Choices {
@@ -151,6 +150,12 @@ mod tests {
             test: false,
         };
         init(&data, &choices).unwrap();
+        (folder, data)
+    }
+
+    #[test]
+    fn a_failed_backup_is_reported_until_one_is_made() {
+        let (folder, data) = bank();
         let clerk = Clerk::new(&data, config::Backup::default());
         let mut plan = Plan::of(&data, &config::Backup::default(), Reason::Timer);
         plan.out = "/dev/null/nowhere".into();
@@ -164,14 +169,7 @@ mod tests {
 
     #[test]
     fn a_backup_without_a_note_is_not_repeated_at_once() {
-        let folder = tempfile::tempdir().unwrap();
-        let data = DataDir::new(&folder.path().join("data"));
-        let choices = init::Choices {
-            precision: Precision::DEFAULT,
-            unit: "SU".to_owned(),
-            test: false,
-        };
-        init(&data, &choices).unwrap();
+        let (folder, data) = bank();
         std::fs::create_dir(data.last_backup()).unwrap();
         let settings = config::Backup {
             every_h: 24,
