@@ -22,14 +22,13 @@ mod record;
 mod records;
 pub mod site;
 mod user;
-mod value;
 
+pub use bank_core_values::value::{Type, Value, decimal, units};
 pub use contributor::UNASSIGNED;
 pub use field::{Field, Need, Rule, Screen};
 pub(crate) use mapping::of_record as mapping_of;
 pub use record::Record;
 pub use records::Records;
-pub use value::{Type, Value, decimal, units};
 
 use crate::ids::check_name;
 use crate::refusal::Refusal;

@@ -1,7 +1,7 @@
 //! Fields: their declaration, and the check of a value against it.
 
-use super::value::{Type, Value, decimal};
 use super::{KeyType, Kind, Objects, of};
+use super::{Type, Value, decimal};
 use crate::ids::NAME_BYTES_MAX;
 use crate::mapping::{PRIORITY, PRIORITY_MAX};
 use crate::refusal::{Refusal, short};

@@ -1,9 +1,10 @@
 //! Records: the key and the values of one object of a kind.
 
-use super::value::{Value, shown};
+use super::Value;
 use super::{Field, Key, Kind, Readers};
 use crate::amount::Precision;
 use crate::time::{Timestamp, Window};
+use bank_core_values::value::shown;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 

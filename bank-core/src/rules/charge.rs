@@ -19,14 +19,16 @@ pub(super) use reserved::{owes, settle};
 
 use crate::amount::Amount;
 use crate::command::{Charge, Request};
-use crate::effects::{Billing, Effects};
+use crate::effects::{Billing, Effects, InstanceChange};
 use crate::history::Paid;
 use crate::ids::{AllocationId, Next, TxId, UsageId};
-use crate::model::{Facts, Instance, Lien, LienState, Mode, Standing};
+use crate::model::{Closing, Facts, Instance, Lien, LienState, Mode, Standing};
 use crate::postings::Postings;
 use crate::refusal::Refusal;
 use crate::reservation::ReservationTime;
-use crate::rules::instance::{end_lien, in_scope, keep_facts, new_instance, remark_asserted};
+use crate::rules::instance::{
+    close_instance, end_lien, in_scope, keep_facts, new_instance, remark_asserted,
+};
 use crate::rules::promise::{Binding, bind};
 use crate::select::{Names, Payer};
 use crate::terms::{self, Shortfall};
@@ -35,7 +37,7 @@ use crate::usage::kept;
 use crate::view::{Context, View};
 use amend::Owner;
 use ceiling::Plausible;
-use find::charged_instance;
+use find::{charged_instance, starts_again};
 use measure::Billed;
 
 /// Bills an instance for the time since its last charge. What exact arithmetic or an account's
@@ -216,7 +218,8 @@ fn mode(charge: &Charge, instance: &Instance, payer: &Payer, ctx: &Context<'_>) 
     instance.mode.unwrap_or_else(of_now)
 }
 
-/// The existing or new instance of a charge; a charge that waited for a project has been returned.
+/// The existing or new instance of a charge; a charge that waited for a project has been returned. A total that
+/// begins again is of a new use, and ends the one before it.
 fn subject(
     postings: &mut Postings,
     charge: &Charge,
@@ -226,8 +229,17 @@ fn subject(
 ) -> Result<Instance, Refusal> {
     let request = &charge.request;
     request.check_object()?;
-    let mut instance = match charged_instance(view, charge, at, ctx) {
-        Some(known) => in_scope(known, ctx)?.clone(),
+    let found = charged_instance(view, charge, at, ctx);
+    let known = found.map(|known| in_scope(known, ctx)).transpose()?;
+    let (over, same) = match known {
+        Some(known) if starts_again(charge, known, at) => (Some(known), None),
+        known => (None, known),
+    };
+    if let Some(over) = over {
+        end_run(postings, over.clone(), ctx)?;
+    }
+    let mut instance = match same {
+        Some(known) => known.clone(),
         None => new_instance(postings, view, request, measure::began(charge, view, at)?),
     };
     source::check_owner(charge, &instance, view)?;
@@ -235,6 +247,30 @@ fn subject(
         assigned::take_back(postings, &mut instance, view, at, ctx)?;
     }
     Ok(instance)
+}
+
+/// Ends a use whose scheduler has run the job again, at the end in its documents, and gives back what it holds.
+fn end_run(
+    postings: &mut Postings,
+    mut instance: Instance,
+    ctx: &Context<'_>,
+) -> Result<(), Refusal> {
+    let end = instance.facts.end.unwrap_or(instance.opened);
+    // A reserve can have stated the start of the later run.
+    let is_later = |start: &Timestamp| end < *start;
+    if instance.facts.start.as_ref().is_some_and(is_later) {
+        instance.facts.start = instance.began;
+    }
+    let end = end.max(instance.opened);
+    postings.begin_for("delete", end, instance.id);
+    end_lien(postings, &mut instance, LienState::Released)?;
+    close_instance(postings, &mut instance, end, Closing::End, ctx);
+    postings.instances.push(InstanceChange {
+        instance,
+        facts_changed: true,
+        standing_changed: true,
+    });
+    Ok(())
 }
 
 /// Journals the time in a reservation, the effect of a bound on the exact sum, the report of a total, and the

@@ -124,3 +124,42 @@ fn a_query_of_billed_seconds_takes_the_former_name_too() {
         assert!(is_there, "{name}: {shown}");
     }
 }
+
+/// Totals begin at 0 again with each run of a job, also of one that is put back into the queue without a delete.
+#[test]
+fn totals_of_a_second_run_are_added_to_the_first() {
+    for is_stated in [false, true] {
+        let mut bank = rich();
+        bank.bank_ok(&[
+            "machine",
+            "set",
+            "colony",
+            "--charge-duration",
+            "cumulative",
+        ]);
+        let runs: [(i64, &[i64]); 2] = [(0, &[300, 600]), (900, &[1000, 1400])];
+        for (start, ends) in runs {
+            bank.set_clock(T0 + start);
+            let stated = if is_stated {
+                format!("<StartTime>{}</StartTime>", T0 + start)
+            } else {
+                String::new()
+            };
+            let held = document("u.6", 3600, &stated);
+            bank.script("reserve", &held).expect(0, "");
+            for end in ends {
+                bank.set_clock(T0 + end);
+                let total = document("u.6", end - start, &times(T0 + start, T0 + end));
+                bank.script("charge", &total).expect(0, "");
+                bank.script("charge", &total).expect(0, "");
+            }
+        }
+        bank.set_clock(T0 + 1500);
+        bank.script("delete", &document("u.6", 500, ""))
+            .expect(0, "");
+        assert_eq!(bank.figures("chemistry"), (998_900, 0, 998_900));
+        let uses = bank.json(&["explain", "u.6"])["uses"].clone();
+        assert_eq!(uses.as_array().unwrap().len(), 2, "{uses}");
+        bank.verify();
+    }
+}

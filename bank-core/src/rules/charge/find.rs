@@ -4,7 +4,7 @@ use super::{delivered, source};
 use crate::command::{Charge, Request};
 use crate::model::{Closing, Instance};
 use crate::rules::same;
-use crate::time::Timestamp;
+use crate::time::{Seconds, Timestamp};
 use crate::view::{Context, View};
 
 /// The instance of a charge: the newest one open at the event time, else the newest one closed at most the
@@ -95,6 +95,21 @@ pub(super) fn is_of_later_run(charge: &Charge, instance: &Instance) -> bool {
     let start = charge.request.facts.start;
     let is_after = |(start, end): (Timestamp, Timestamp)| end < start;
     start.zip(instance.facts.end).is_some_and(is_after) && instance.facts.start != start
+}
+
+/// Whether a scheduler's total counts a later run only: totals begin at 0 again with each run. A total that is longer
+/// than its run also has the earlier ones.
+pub(super) fn starts_again(charge: &Charge, instance: &Instance, at: Timestamp) -> bool {
+    let facts = &charge.request.facts;
+    let until = facts.end.map_or(at, |end| end.min(at));
+    let run = facts
+        .start
+        .map(|start| start.plus(charge.duration.unwrap_or(Seconds(0))));
+    let is_in_run = run.is_some_and(|over| over <= until);
+    // A reserve of the later run can have stated its start.
+    let is_later = facts.start > instance.facts.end && instance.facts.end.is_some();
+    let is_total = charge.is_checked && charge.terms.total && instance.is_charged();
+    is_total && is_in_run && is_later && instance.is_open()
 }
 
 /// The closed use that a scheduler's document belongs to, however late the document comes.

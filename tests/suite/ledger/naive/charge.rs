@@ -65,7 +65,11 @@ impl Naive {
         let window = charge.terms.window;
         let at = self.happened(window.map(|w| w.end).or(request.event_time));
         let began = self.opens(charge, at);
-        let known = self.charged(charge, at);
+        let mut known = self.charged(charge, at);
+        if let Some(over) = known.filter(|n| self.counts_anew(charge, *n, at)) {
+            self.end_run(over);
+            known = None;
+        }
         if known.is_some_and(|n| self.is_of_other(charge, n)) {
             return Err(refused("bad_value"));
         }

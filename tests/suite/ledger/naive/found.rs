@@ -66,6 +66,33 @@ impl Naive {
         i.facts.end.is_some_and(|end| start > Some(end)) && i.facts.start != start
     }
 
+    /// A total of a run after the end in the documents of an open use: totals are of one run, unless the total is
+    /// longer than that run.
+    pub(super) fn counts_anew(&self, charge: &Charge, n: usize, at: Timestamp) -> bool {
+        let (i, facts) = (&self.instances[n], &charge.request.facts);
+        let until = facts.end.map_or(at, |end| end.min(at));
+        let (Some(start), Some(end), Some(total)) = (facts.start, i.facts.end, charge.duration)
+        else {
+            return false;
+        };
+        let is_open_total = charge.is_checked && charge.terms.total && i.closed.is_none();
+        is_open_total && self.is_charged(n) && end < start && start.plus(total) <= until
+    }
+
+    /// The use is over where its documents end; its hold goes back.
+    pub(super) fn end_run(&mut self, n: usize) {
+        let i = &mut self.instances[n];
+        let end = i.facts.end.unwrap();
+        if i.facts.start > Some(end) {
+            i.facts.start = i.began;
+        }
+        let end = end.max(i.opened);
+        self.begin("delete", end);
+        self.end_lien(n, "released");
+        let i = &mut self.instances[n];
+        (i.closed, i.is_ended, i.due) = (Some(end), true, None);
+    }
+
     /// A scheduler's document goes to the closed use with the end that it states, else to the newest use
     /// if that expired and is of the same user and project; not to one that it begins after.
     fn charged_long_after(&self, charge: &Charge, uses: &[usize]) -> Option<usize> {

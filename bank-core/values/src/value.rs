@@ -127,7 +127,7 @@ pub fn decimal(units: i64, places: u32) -> String {
 }
 
 /// A value as the journal shows it, `-` for none. Times are in UTC.
-pub(super) fn shown(of: &Type, value: &Value, precision: Precision) -> String {
+pub fn shown(of: &Type, value: &Value, precision: Precision) -> String {
     match (of, value) {
         (_, Value::None) => "-".to_owned(),
         (Type::Decimal(places, ..), Value::Whole(units)) => decimal(*units, *places),
