@@ -3,6 +3,7 @@
 
 use serde_json::{Value, json};
 
+use crate::export::sums;
 use crate::harness::{Setup, T0, amount};
 
 const MONTH: [&str; 2] = ["--month", "2026-01"];
@@ -98,6 +99,48 @@ fn a_charge_with_another_project_has_the_same_sums_everywhere() {
 }
 
 /// The hours of a finished use are at the account that pays for it now, in every mode.
+/// A refund of a job with charges of two projects goes back to each of them, in every report.
+#[test]
+fn a_refund_counts_for_the_projects_of_its_charges() {
+    let mut bank = Setup::new().chemistry(1000).start();
+    let run = |line: &str| bank.bank_ok(&line.split(' ').collect::<Vec<_>>());
+    bank.set_clock(T0 + 3600);
+    run("project add bio --members amy");
+    run("deposit bio 1000");
+    run("charge j1 --duration 100 --procs 1 -A chemistry -u amy -m colony --interim");
+    run("charge j1 --duration 300 --procs 1 -A bio -u amy -m colony");
+    let own = |chemistry: &str, bio: &str| {
+        vec![
+            ("bio".to_owned(), bio.to_owned()),
+            ("chemistry".to_owned(), chemistry.to_owned()),
+        ]
+    };
+    let agree = |chemistry: &str, bio: &str| {
+        for key in ["project", "account"] {
+            let report = bank.json(&[&["usage", "--by", key], &MONTH[..]].concat());
+            assert_eq!(usage(&report, key), own(chemistry, bio), "by {key}");
+        }
+        sums::agree(&bank);
+        for (name, paid) in [("chemistry", chemistry), ("bio", bio)] {
+            let paid: i64 = paid.parse().unwrap();
+            assert_eq!(bank.figures(name).0, 1000 - paid, "{name}");
+        }
+    };
+    agree("100", "300");
+    bank.set_clock(T0 + 7200);
+    run("refund j1 200");
+    agree("50", "150");
+    let part = bank.query("SELECT max(id) FROM tx WHERE op = 'refund'")[0][0].clone();
+    run("refund j1");
+    agree("0", "0");
+    run(&format!("undo {part}"));
+    agree("50", "150");
+    let undo = bank.query("SELECT max(id) FROM tx WHERE op = 'undo'")[0][0].clone();
+    run(&format!("undo {undo}"));
+    agree("0", "0");
+    bank.verify();
+}
+
 #[test]
 fn hours_of_a_moved_use_are_at_the_account_that_pays() {
     for mode in ["strict", "notional", "track"] {

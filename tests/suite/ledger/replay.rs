@@ -59,7 +59,8 @@ impl Journal {
                 shadow_held: r.get(13)?,
             })
         });
-        let lines: Vec<Line> = lines.unwrap().map(Result::unwrap).collect();
+        let mut lines: Vec<Line> = lines.unwrap().map(Result::unwrap).collect();
+        reissued_is_no_use(&mut lines);
         let sql = "SELECT allocation, tx, start_at, end_at, credit_limit FROM shape ORDER BY tx";
         let mut statement = reader.prepare(sql).unwrap();
         let shapes = statement.query_map([], |r| {
@@ -122,6 +123,17 @@ impl Journal {
             }
         }
         fresh
+    }
+}
+
+/// A refund on another allocation than that of its charge is new money there, and its reversal takes that money.
+fn reissued_is_no_use(lines: &mut [Line]) {
+    let mut known: BTreeMap<i64, (i64, bool)> = BTreeMap::new();
+    for line in lines {
+        let of = line.takes_back.and_then(|of| known.get(&of));
+        let is_reissued = of.is_some_and(|(on, again)| *on != line.allocation || *again);
+        known.insert(line.entry, (line.allocation, is_reissued));
+        line.is_use &= !is_reissued;
     }
 }
 

@@ -7,7 +7,7 @@ use crate::command::Refund;
 use crate::decimal::Decimal;
 use crate::effects::{Billing, Effects, EntryKind, InstanceChange, Outcome, Refunded, UsageRow};
 use crate::history::{Rest, rests};
-use crate::ids::{AccountId, AllocationId, Next, UsageId};
+use crate::ids::{AccountId, AllocationId, Next, TxId, UsageId};
 use crate::model::{Account, Instance, Phase};
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
@@ -16,7 +16,8 @@ use crate::rules::split::in_proportion;
 use crate::time::{Seconds, Timestamp, Window};
 use crate::view::{Context, View};
 
-/// Gives back to each charge its share of what is left of it; every entry points at its charge.
+/// Gives back to each charge its share of what is left of it; every entry points at its charge, and is in the names of
+/// that charge (decision 0141). There is a usage row for each owner.
 pub(super) fn refund(refund: &Refund, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
     let instance = one_instance(view, &refund.object_id, ctx)?;
     check(refund, ctx)?;
@@ -36,38 +37,26 @@ pub(super) fn refund(refund: &Refund, view: &View, ctx: &Context<'_>) -> Result<
     let mut postings = Postings::new(view);
     let tx = postings.begin_for("refund", ctx.now, instance.id);
     postings.remark(&refund.note);
-    let usage = UsageId(Next::take(&mut postings.next.usage));
-    let mut giving = Giving::new(postings, instance, usage, refund.reissue_until, ctx.now);
+    let mut giving = Giving::new(postings, (instance, tx), refund.reissue_until, ctx.now);
     let weights: Vec<i128> = rests.iter().map(|r| r.left.into()).collect();
     for (rest, share) in rests.iter().zip(in_proportion(&weights, amount.0.into())) {
-        giving.give(rest, Amount::from_sum(share)?.0, ctx)?;
+        giving.give(rest, Amount::from_sum(share)?, ctx)?;
     }
     let Giving {
         mut postings,
+        rows,
         parts,
         expired,
         forgiven,
         reissued,
         ..
     } = giving;
-    let row = UsageRow {
-        id: usage,
-        prev: instance.last_usage,
-        instance: instance.id,
-        tx,
-        at: ctx.now,
-        charged: Seconds(0),
-        processors: Decimal::ZERO,
-        amount: amount.negate()?,
-        billing: Billing::Refund,
-        late: false,
-        facts: String::new(),
-        rates_at: None,
-    };
-    announce(&mut postings, instance, &row, ctx);
+    for (_, row) in &rows {
+        announce(&mut postings, instance, row, ctx);
+    }
     let paid: Vec<AllocationId> = parts.iter().map(|(id, _)| *id).collect();
     let accounts = unblock_of(&mut postings, &paid, ctx);
-    append_usage(&mut postings, instance.clone(), row);
+    append_usage(&mut postings, instance.clone(), rows);
     let refunded = Refunded {
         tx,
         instance: instance.id,
@@ -95,10 +84,11 @@ fn check(refund: &Refund, ctx: &Context<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Adds a usage row to an instance.
-fn append_usage(postings: &mut Postings, mut instance: Instance, row: UsageRow) {
-    instance.last_usage = Some(row.id);
-    postings.usages.push(row);
+/// Adds usage rows to an instance.
+fn append_usage(postings: &mut Postings, mut instance: Instance, rows: Vec<(Owner, UsageRow)>) {
+    let last = rows.last().map(|(_, row)| row.id);
+    instance.last_usage = last.or(instance.last_usage);
+    postings.usages.extend(rows.into_iter().map(|(_, row)| row));
     postings.instances.push(InstanceChange {
         instance,
         facts_changed: false,
@@ -113,11 +103,16 @@ fn account(name: &str, ctx: &Context<'_>) -> Result<AccountId, Refusal> {
         .ok_or_else(|| Refusal::not_found("account", name))
 }
 
+/// The project and the user in the entry of a charge.
+type Owner = (String, String);
+
 /// A refund on its way.
 struct Giving<'a> {
     postings: Postings,
     instance: &'a Instance,
-    usage: UsageId,
+    tx: TxId,
+    /// What each owner gets back.
+    rows: Vec<(Owner, UsageRow)>,
     reissue_until: Option<Timestamp>,
     now: Timestamp,
     parts: Vec<(AllocationId, Amount)>,
@@ -129,15 +124,15 @@ struct Giving<'a> {
 impl<'a> Giving<'a> {
     fn new(
         postings: Postings,
-        instance: &'a Instance,
-        usage: UsageId,
+        (instance, tx): (&'a Instance, TxId),
         reissue_until: Option<Timestamp>,
         now: Timestamp,
     ) -> Giving<'a> {
         Giving {
             postings,
             instance,
-            usage,
+            tx,
+            rows: Vec::new(),
             reissue_until,
             now,
             parts: Vec::new(),
@@ -150,10 +145,15 @@ impl<'a> Giving<'a> {
     /// Gives back a share of one charge. If the window of the paying allocation ended with a debt, the share
     /// reduces that debt first: nobody paid it, so it never becomes money
     /// (decision 0116).
-    fn give(&mut self, rest: &Rest<'_>, share: i64, ctx: &Context<'_>) -> Result<(), Refusal> {
-        let Some(paid) = rest.entry.allocation.filter(|_| share > 0) else {
+    fn give(&mut self, rest: &Rest<'_>, share: Amount, ctx: &Context<'_>) -> Result<(), Refusal> {
+        if share <= Amount::ZERO {
+            return Ok(());
+        }
+        let usage = self.count(rest, share)?;
+        let Some(paid) = rest.entry.allocation else {
             return Ok(());
         };
+        let Amount(share) = share;
         let gone = || Refusal::not_found("allocation", &paid.0.to_string());
         let allocation = *self.postings.allocation(paid).ok_or_else(gone)?;
         let account = ctx.directory.account(allocation.account);
@@ -161,30 +161,64 @@ impl<'a> Giving<'a> {
         let account = account.filter(|a| !a.deleted);
         let account = account.ok_or_else(|| Refusal::not_found("account", &name))?;
         if allocation.phase != Phase::Expired {
-            return self.post(rest, paid, share);
+            return self.post((rest, usage), paid, share);
         }
         let debt = share.min(allocation.amount.0.saturating_neg().max(0));
         let money = share.saturating_sub(debt);
         self.forgiven = self.forgiven.saturating_add(i128::from(debt));
         let Some(until) = self.reissue_until else {
             self.expired = self.expired.saturating_add(i128::from(money));
-            return self.post(rest, paid, share);
+            return self.post((rest, usage), paid, share);
         };
-        self.post(rest, paid, debt)?;
+        self.post((rest, usage), paid, debt)?;
         if money == 0 {
             return Ok(());
         }
         let target = self.reissue(account, until, ctx)?;
-        self.post(rest, target, money)
+        self.post((rest, usage), target, money)
+    }
+
+    /// Adds a share to the usage row of the owner of its charge.
+    fn count(&mut self, rest: &Rest<'_>, share: Amount) -> Result<UsageId, Refusal> {
+        let owner = (rest.entry.project.clone(), rest.entry.user.clone());
+        if let Some((_, row)) = self.rows.iter_mut().find(|(own, _)| *own == owner) {
+            row.amount = row.amount.minus(share)?;
+            return Ok(row.id);
+        }
+        let last = self.rows.last().map(|(_, row)| row.id);
+        let id = UsageId(Next::take(&mut self.postings.next.usage));
+        let row = UsageRow {
+            id,
+            prev: last.or(self.instance.last_usage),
+            instance: self.instance.id,
+            tx: self.tx,
+            at: self.now,
+            charged: Seconds(0),
+            processors: Decimal::ZERO,
+            amount: share.negate()?,
+            billing: Billing::Refund,
+            late: false,
+            facts: String::new(),
+            rates_at: None,
+        };
+        self.rows.push((owner, row));
+        Ok(id)
     }
 
     /// Posts a part of a refund. A part of zero posts nothing.
-    fn post(&mut self, rest: &Rest<'_>, to: AllocationId, part: i64) -> Result<(), Refusal> {
+    fn post(
+        &mut self,
+        (rest, usage): (&Rest<'_>, UsageId),
+        to: AllocationId,
+        part: i64,
+    ) -> Result<(), Refusal> {
         if part == 0 {
             return Ok(());
         }
         let about = About {
-            usage: Some(self.usage),
+            project: rest.entry.project.clone(),
+            user: rest.entry.user.clone(),
+            usage: Some(usage),
             takes_back: Some(rest.entry.id),
             reissued: rest.entry.allocation != Some(to),
             ..About::instance(self.instance)

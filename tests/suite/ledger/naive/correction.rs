@@ -122,7 +122,9 @@ impl Naive {
             return;
         }
         self.move_amount("refund", to, part);
-        self.tx().entries.last_mut().unwrap().takes_back = Some(of);
+        let charge = self.journal[of.0].entries[of.1].project.clone();
+        let last = self.tx().entries.last_mut().unwrap();
+        (last.takes_back, last.project) = (Some(of), charge);
         self.expire_beside(to, part);
     }
 
