@@ -55,6 +55,12 @@ impl Terms {
         self.source.as_deref() == Some("gold")
     }
 
+    /// Whether a person submitted it, and not a scheduler, a collector or a partner.
+    pub(crate) fn is_by_hand(&self) -> bool {
+        let is_reported = self.source.is_some() || self.finished.is_some();
+        !(is_reported || self.delivered.is_some() || self.assigned)
+    }
+
     /// The explanation of a given amount; none if the rates decide the amount.
     pub(crate) fn given(&self) -> Option<String> {
         self.amount.map(|_| self.itemisation.clone())

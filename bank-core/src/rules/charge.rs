@@ -30,7 +30,7 @@ use crate::rules::instance::{
     close_instance, end_lien, in_scope, keep_facts, new_instance, remark_asserted,
 };
 use crate::rules::promise::{Binding, bind};
-use crate::select::{Names, Payer};
+use crate::select::{self, Names, Payer};
 use crate::terms::{self, Shortfall};
 use crate::time::{Seconds, Timestamp};
 use crate::usage::kept;
@@ -139,7 +139,7 @@ fn begin<'a>(
     let binding = bind(&mut postings, &mut instance, &charge.request, view, at, ctx);
     let had_lien = instance.lien.is_some();
     give_back_other_money(&mut postings, &mut instance, mode)?;
-    other_project(&mut postings, &mut instance, &known, &payer, charge)?;
+    other_project(&mut postings, &mut instance, &known, &payer, charge, ctx)?;
     let times = reserved::times(charge, measured.time(), &instance, (tx, at), view, ctx);
     let price = || measure::billed_now(&mut instance, charge, (&measured, &times), view, ctx);
     let priced = has_price.then(price).flatten();
@@ -326,9 +326,9 @@ fn give_back_other_money(
     end_lien(postings, instance, LienState::Released)
 }
 
-/// If the charge names another project than the one that the instance was for, the journal has a remark; and if
-/// only the named one may pay, or a collector's record names it, what the instance holds is given back
-/// (gold-wire.md 4).
+/// If the charge names another project than the one that the instance was for, the journal has a remark. If only
+/// the named one may pay, or a collector's record names it, what the instance holds is given back (gold-wire.md
+/// 4). If a person names one that has an account, it pays what the lien does not.
 fn other_project(
     postings: &mut Postings,
     instance: &mut Instance,
@@ -336,6 +336,7 @@ fn other_project(
     payer: &Payer,
     charge: &Charge,
 ) -> Result<(), Refusal> {
+    ctx: &Context<'_>,
     let was = &known.project;
     let is_other = charge.request.whose.project.is_some() && *was != payer.project_name;
     if !is_other || (instance.account.is_none() && instance.lien.is_none()) {
@@ -347,6 +348,9 @@ fn other_project(
         instance.account = None;
         instance.fallback_from = None;
     }
+    } else if charge.terms.is_by_hand() && !select::billable(ctx.directory, payer).is_empty() {
+        instance.account = None;
+        instance.fallback_from = None;
     Ok(())
 }
 

@@ -1,5 +1,5 @@
-//! A job is reserved for one project and charged with another one. The account of the lien pays first
-//! (docs/reference/gold-messages.md): journal, usage, exports and statements have the same sums.
+//! A job is reserved or charged for one project, and then charged with another one. The lien pays first
+//! (docs/reference/accounts.md): journal, usage, exports and statements have the same sums.
 
 use serde_json::{Value, json};
 
@@ -32,7 +32,7 @@ fn a_charge_with_another_project_has_the_same_sums_everywhere() {
     run("charge j1 --duration 300 --procs 1 -A bio -u amy -m colony");
     run("charge j2 --duration 50 --procs 1 -A bio -u amy -m colony");
     bank.set_clock(T0 + 7200);
-    // The account of the lien paid, up to the whole charge; the usage is of the project that was named.
+    // The lien paid its part, and the project that was named the rest; the usage is of that project.
     let by = |key: &str| {
         usage(
             &bank.json(&[&["usage", "--by", key], &MONTH[..]].concat()),
@@ -45,9 +45,9 @@ fn a_charge_with_another_project_has_the_same_sums_everywhere() {
             .collect()
     };
     assert_eq!(by("project"), own(&[("bio", "350")]));
-    assert_eq!(by("account"), own(&[("bio", "50"), ("chemistry", "300")]));
+    assert_eq!(by("account"), own(&[("bio", "250"), ("chemistry", "100")]));
     // Statements and balances are those of accounts.
-    for (name, paid) in [("chemistry", 300), ("bio", 50)] {
+    for (name, paid) in [("chemistry", 100), ("bio", 250)] {
         let output = bank.json(&["statement", name, "--summary", "--month", "2026-01"]);
         let statement = &output["statement"];
         let statement = if statement.is_null() {
@@ -75,7 +75,8 @@ fn a_charge_with_another_project_has_the_same_sums_everywhere() {
     assert_eq!(
         charges.iter().map(names).collect::<Vec<_>>(),
         [
-            ("chemistry".into(), "bio".into(), -300),
+            ("chemistry".into(), "bio".into(), -100),
+            ("bio".into(), "bio".into(), -200),
             ("bio".into(), "bio".into(), -50)
         ]
     );
@@ -98,7 +99,6 @@ fn a_charge_with_another_project_has_the_same_sums_everywhere() {
     bank.verify();
 }
 
-/// The hours of a finished use are at the account that pays for it now, in every mode.
 /// A refund of a job with charges of two projects goes back to each of them, in every report.
 #[test]
 fn a_refund_counts_for_the_projects_of_its_charges() {
@@ -141,6 +141,7 @@ fn a_refund_counts_for_the_projects_of_its_charges() {
     bank.verify();
 }
 
+/// The hours of a finished use are at the account that pays for it now, in every mode.
 #[test]
 fn hours_of_a_moved_use_are_at_the_account_that_pays() {
     for mode in ["strict", "notional", "track"] {

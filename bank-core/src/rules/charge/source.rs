@@ -4,7 +4,7 @@ use crate::command::Charge;
 use crate::model::{Instance, Machine, ObjectType};
 use crate::refusal::Refusal;
 use crate::rules::same;
-use crate::terms::{Terms, Whole};
+use crate::terms::Whole;
 use crate::view::{Context, View};
 
 /// The source that charges the machine's jobs in place of the charge's own. Reservations are charged by the
@@ -43,15 +43,8 @@ pub(super) fn check_owner(
     instance: &Instance,
     view: &View,
 ) -> Result<(), Refusal> {
-    let Terms {
-        source,
-        finished,
-        delivered,
-        assigned,
-        ..
-    } = &charge.terms;
-    let is_by_hand = source.is_none() && finished.is_none() && delivered.is_none() && !assigned;
-    let Some(collector) = same::collector(instance, view).filter(|_| is_by_hand) else {
+    let collector = same::collector(instance, view);
+    let Some(collector) = collector.filter(|_| charge.terms.is_by_hand()) else {
         return Ok(());
     };
     let (whose, facts) = (&charge.request.whose, &instance.facts);

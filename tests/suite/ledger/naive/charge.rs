@@ -125,6 +125,11 @@ impl Naive {
             (self.instances[n].account, self.instances[n].fallback_from) = (None, None);
         }
         let Billed { amount, bounded } = self.bill(charge, n, &measured);
+        } else if is_other
+            && Naive::is_by_hand(charge)
+            && !self.billable(&payer, &self.instances[n].facts).is_empty()
+        {
+            (self.instances[n].account, self.instances[n].fallback_from) = (None, None);
         self.tx().exact = bounded;
         self.tx().is_whole = charge.terms.total || is_finished;
         self.tx().disputed = if charge.terms.total {

@@ -153,8 +153,6 @@ impl Naive {
 
     /// Whether a charge by hand names another owner than the records of the use.
     pub(super) fn is_of_other(&self, charge: &Charge, n: usize) -> bool {
-        let terms = &charge.terms;
-        let is_by_hand = terms.source.is_none() && terms.finished.is_none() && !terms.assigned;
         let (whose, facts) = (&charge.request.whose, &self.instances[n].facts);
         let is_other = |named: &Option<String>, known: &str| {
             named
@@ -163,7 +161,13 @@ impl Naive {
         };
         let is_named =
             is_other(&whose.project, &facts.project) || is_other(&whose.user, &facts.user);
-        is_by_hand && is_named && self.is_collected(n)
+        Naive::is_by_hand(charge) && is_named && self.is_collected(n)
+    }
+
+    /// A person submitted it.
+    pub(super) fn is_by_hand(charge: &Charge) -> bool {
+        let terms = &charge.terms;
+        terms.source.is_none() && terms.finished.is_none() && !terms.assigned
     }
 
     /// What a first record bills is what was not billed before; a scheduler bills what it reported
