@@ -35,7 +35,7 @@ pub use outcome::{
 pub use period::{PeriodClosed, PeriodReopened};
 pub use traces::{Presence, Reshaped, Shape, Traces};
 pub use used::{
-    Became, Fate, Imported, KnownUse, OtherUse, RefusedReserve, Shortage, UseRow, Used,
+    Became, Fate, Imported, KnownUse, OtherUse, PricedFact, RefusedReserve, Shortage, UseRow, Used,
 };
 
 /// Everything a command changes, in the order in which it is written.

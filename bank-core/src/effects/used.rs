@@ -4,7 +4,7 @@ use super::Charged;
 use crate::amount::Amount;
 use crate::command::{AsNamed, HISTORY, Identity, UsageReport};
 use crate::ids::{AllocationId, InstanceId, TxId};
-use crate::model::InstanceKey;
+use crate::model::{Facts, InstanceKey};
 use crate::refusal::Refusal;
 use crate::time::Timestamp;
 use std::borrow::Cow;
@@ -59,6 +59,8 @@ pub struct KnownUse {
     pub named: AsNamed,
     /// A person gave it to its owner, and its source named nobody else since.
     pub given: bool,
+    /// The priced facts that the latest report states, of those that a report can leave out.
+    pub stated: Vec<PricedFact>,
     /// Whether the new report equals the stored one.
     pub is_same: bool,
     /// Whether the new report equals one that another replaced since.
@@ -81,6 +83,61 @@ pub struct KnownUse {
     pub refusal: Option<Cow<'static, str>>,
 }
 
+/// A fact of a use that its price depends on, and that a report can leave out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PricedFact {
+    /// The quality of service.
+    Qos,
+    /// The class, which is the queue or partition.
+    Class,
+    /// The group of the user.
+    Group,
+    /// The number of nodes.
+    Nodes,
+    /// Memory.
+    Memory,
+    /// Disk.
+    Disk,
+}
+
+impl PricedFact {
+    /// Every fact.
+    pub const ALL: [PricedFact; 6] = [
+        PricedFact::Qos,
+        PricedFact::Class,
+        PricedFact::Group,
+        PricedFact::Nodes,
+        PricedFact::Memory,
+        PricedFact::Disk,
+    ];
+
+    /// Whether the facts of an object have it.
+    pub fn is_in(self, facts: &Facts) -> bool {
+        let usage = &facts.usage;
+        match self {
+            PricedFact::Qos => usage.qos.is_some(),
+            PricedFact::Class => usage.class.is_some(),
+            PricedFact::Group => !facts.group.is_empty(),
+            PricedFact::Nodes => usage.nodes.is_some(),
+            PricedFact::Memory => usage.memory_mb.is_some(),
+            PricedFact::Disk => usage.disk_mb.is_some(),
+        }
+    }
+
+    /// Removes it from the facts of an object.
+    pub fn remove_from(self, facts: &mut Facts) {
+        let usage = &mut facts.usage;
+        match self {
+            PricedFact::Qos => usage.qos = None,
+            PricedFact::Class => usage.class = None,
+            PricedFact::Group => facts.group.clear(),
+            PricedFact::Nodes => usage.nodes = None,
+            PricedFact::Memory => usage.memory_mb = None,
+            PricedFact::Disk => usage.disk_mb = None,
+        }
+    }
+}
+
 /// A finished use of an object, from any source: the fields that decide whether two reports are one use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OtherUse {
@@ -97,6 +154,13 @@ pub struct OtherUse {
 }
 
 impl UseRow {
+    /// The priced facts that its report states.
+    fn stated(&self) -> Vec<PricedFact> {
+        let facts = &self.report.request.facts;
+        let all = PricedFact::ALL.into_iter();
+        all.filter(|fact| fact.is_in(facts)).collect()
+    }
+
     /// The fields that decide whether another report describes the same use.
     pub fn other(&self) -> OtherUse {
         OtherUse {
@@ -130,6 +194,7 @@ impl UseRow {
             pi: self.report.pi.clone(),
             named: self.report.as_named(),
             given: self.given,
+            stated: self.stated(),
             is_same: self.report.canonical() == identity.record
                 && identity.is_in_reservation_of(self.report.more.as_deref()),
             is_earlier: false,

@@ -129,6 +129,7 @@ fn begin<'a>(
     ceiling::note_starts(&mut instance, charge, reported, view.refused, at);
     let plausible = ceiling::check(charge, reported, &instance, at, ctx)?;
     let measured = measure::measure(charge, plausible, &instance, view, at, ctx)?;
+    amend::forget(&mut instance.facts, charge, view);
     let facts_changed = store_facts(&mut instance.facts, charge, plausible.is_past, ctx);
     let payer = payer(&instance, &charge.request, ctx);
     let mode = mode(charge, &instance, &payer, ctx);
@@ -335,8 +336,8 @@ fn other_project(
     known: &Owner,
     payer: &Payer,
     charge: &Charge,
-) -> Result<(), Refusal> {
     ctx: &Context<'_>,
+) -> Result<(), Refusal> {
     let was = &known.project;
     let is_other = charge.request.whose.project.is_some() && *was != payer.project_name;
     if !is_other || (instance.account.is_none() && instance.lien.is_none()) {
@@ -347,10 +348,10 @@ fn other_project(
         end_lien(postings, instance, LienState::Released)?;
         instance.account = None;
         instance.fallback_from = None;
-    }
     } else if charge.terms.is_by_hand() && !select::billable(ctx.directory, payer).is_empty() {
         instance.account = None;
         instance.fallback_from = None;
+    }
     Ok(())
 }
 

@@ -173,6 +173,14 @@ impl Usage {
         if self.class.is_none() {
             self.class.clone_from(&earlier.class);
         }
+        if self.gres.is_empty() {
+            self.gres.clone_from(&earlier.gres);
+        }
+        for (name, value) in &earlier.attributes {
+            if self.attribute(name).is_none() && self.attributes.len() < ATTRIBUTES_MAX {
+                self.attributes.push((name.clone(), value.clone()));
+            }
+        }
     }
 
     /// Whether any quantity is below zero.

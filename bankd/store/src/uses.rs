@@ -4,7 +4,7 @@
 use super::{Error, codec, instance, seal};
 use bank_core::amount::Amount;
 use bank_core::command::{AsNamed, Chunk, HISTORY, Identity};
-use bank_core::effects::{Became, KnownUse, OtherUse, Shortage};
+use bank_core::effects::{Became, KnownUse, OtherUse, PricedFact, Shortage};
 use bank_core::ids::{AllocationId, InstanceId};
 use bank_core::model::{Instance, InstanceKey, ObjectType};
 use bank_core::need::{INSTANCES_MAX, Need};
@@ -53,7 +53,12 @@ pub(super) fn write_shortage(connection: &Connection, row: &Shortage) -> Result<
 
 const COLUMNS: &str = "s.name, u.object_id, u.machine, u.object_type, u.project, u.revision,
     u.became, u.policy, u.counted, u.instance, u.digest, u.amount, u.allocation,
-    u.refusal, u.user, u.more, u.pi, u.account, u.login, u.id, u.given";
+    u.refusal, u.user, u.more, u.pi, u.account, u.login, u.id, u.given,
+    u.qos != '', u.queue != '', u.group_name != '', u.nodes IS NOT NULL, u.memory_bytes IS NOT NULL,
+    u.disk_bytes IS NOT NULL";
+
+/// The place of the first column about a priced fact, in the order of [`PricedFact::ALL`].
+const STATED: usize = 21;
 
 /// The rows of finished uses that a command needs.
 pub(super) fn add(connection: &Connection, need: &Need, view: &mut View) -> Result<(), Error> {
@@ -421,6 +426,17 @@ fn known_to(
     Ok(known)
 }
 
+/// The priced facts that the record of a row states.
+fn stated(r: &Row<'_>) -> Result<Vec<PricedFact>, Error> {
+    let mut found = Vec::new();
+    for (column, fact) in (STATED..).zip(PricedFact::ALL) {
+        if r.get(column)? {
+            found.push(fact);
+        }
+    }
+    Ok(found)
+}
+
 /// A row in the form that a new record with its digest needs; rows of earlier versions contain the text
 /// of their record.
 fn read(r: &Row<'_>, new: Option<(&[u8; 16], &Identity)>) -> Result<KnownUse, Error> {
@@ -443,6 +459,7 @@ fn read(r: &Row<'_>, new: Option<(&[u8; 16], &Identity)>) -> Result<KnownUse, Er
             object_type: codec::word("usage_identity.object_type", &kind, ObjectType::parse)?,
         },
         project: r.get(4)?,
+        stated: stated(r)?,
         is_same: new.is_some_and(is_same),
         is_earlier: false,
         revision: r.get(5)?,

@@ -319,6 +319,43 @@ fn an_amended_record_may_become_free() {
     });
 }
 
+/// A record that replaces another has only what it states itself, beside what the scheduler's documents stated.
+#[test]
+fn an_amended_record_drops_what_it_does_not_state() {
+    on_both(|t| {
+        t.given("F{a=1000000}");
+        t.rate("NBM QualityOfService=high 2");
+        t.rate("NBM Class=large 3");
+        t.at("T0+4000");
+        let with = |id: &str, qos: Option<&str>, class: Option<&str>, group: &str| {
+            let mut report = finished(id, 3600);
+            report.request.facts.start = Some(time("T0+1"));
+            report.request.facts.end = Some(time("T0+3601"));
+            report.request.facts.usage.qos = qos.map(str::to_owned);
+            report.request.facts.usage.class = class.map(str::to_owned);
+            report.request.facts.group = group.to_owned();
+            ask(report)
+        };
+        t.after([with("j", Some("high"), Some("large"), "")]);
+        t.expect_balance("F", "amount 654400 held 0 balance 654400 available 654400");
+        t.after([with("j", None, Some("large"), "")]);
+        t.expect_balance("F", "amount 827200 held 0 balance 827200 available 827200");
+        t.after([with("j", None, None, "g")]);
+        t.expect_balance("F", "amount 942400 held 0 balance 942400 available 942400");
+        // The document of its scheduler states the quality of service of this one.
+        let mut held = r("k", 5400);
+        if let Ok(Command::Reserve(reserve)) = &mut held.command {
+            reserve.request.facts.usage.qos = Some("high".into());
+        }
+        t.after([held.at("T0+1")]);
+        t.after([
+            with("k", None, Some("large"), ""),
+            with("k", None, None, ""),
+        ]);
+        t.expect_balance("F", "amount 827200 held 0 balance 827200 available 827200");
+    });
+}
+
 #[test]
 fn one_source_charges_a_machine() {
     on_both(|t| {

@@ -8,7 +8,7 @@ use crate::decimal::Decimal;
 use crate::effects::{Billing, Entry, EntryKind, UsageRow};
 use crate::history::{Paid, Placed, is_reissued, rests, standing};
 use crate::ids::{AllocationId, Next, TxId, UsageId};
-use crate::model::Instance;
+use crate::model::{Facts, Instance};
 use crate::postings::About;
 use crate::refusal::Refusal;
 use crate::rules::correction::{announce_any, move_money};
@@ -16,7 +16,7 @@ use crate::rules::instance::would_refuse;
 use crate::rules::would::{self, Needed};
 use crate::terms::Whole;
 use crate::time::{Seconds, Timestamp};
-use crate::view::Context;
+use crate::view::{Context, View};
 use std::collections::BTreeMap;
 
 /// The owner of a charged use, as the journal names it.
@@ -40,6 +40,24 @@ impl Owner {
         Owner {
             project: bill.payer.project_name.clone(),
             user: bill.instance.facts.user.clone(),
+        }
+    }
+}
+
+/// Removes the facts of an earlier record that this one does not state: it replaces that record. Facts of the
+/// scheduler's documents stay, but a record states all generic resources and attributes of its use.
+pub(super) fn forget(facts: &mut Facts, charge: &Charge, view: &View) {
+    let Some(whole) = &charge.terms.finished else {
+        return;
+    };
+    facts.usage.gres.clear();
+    facts.usage.attributes.clear();
+    let amended = whole.instance;
+    let known = view.known.as_ref();
+    let known = known.filter(|known| amended.is_some() && known.instance == amended);
+    for fact in known.iter().flat_map(|known| &known.stated) {
+        if !fact.is_in(&charge.request.facts) {
+            fact.remove_from(facts);
         }
     }
 }

@@ -80,6 +80,15 @@ impl Naive {
         usage.processors = usage.processors.or(facts.usage.processors);
         usage.qos = usage.qos.or(facts.usage.qos.take());
         usage.class = usage.class.or(facts.usage.class.take());
+        if usage.gres.is_empty() {
+            usage.gres = std::mem::take(&mut facts.usage.gres);
+        }
+        for (name, value) in std::mem::take(&mut facts.usage.attributes) {
+            let is_new = |(own, _): &(String, String)| !own.eq_ignore_ascii_case(&name);
+            if usage.attributes.iter().all(is_new) {
+                usage.attributes.push((name, value));
+            }
+        }
         facts.usage = usage;
         facts.start = request.facts.start.or(facts.start);
         facts.end = request.facts.end.or(facts.end);
@@ -100,6 +109,10 @@ impl Naive {
     /// has all of it.
     pub(super) fn keep_all(&mut self, charge: &Charge, n: usize, is_past: bool) {
         let Facts { start, end, .. } = self.instances[n].facts;
+        if charge.terms.finished.is_some() {
+            let usage = &mut self.instances[n].facts.usage;
+            (usage.gres, usage.attributes) = (Vec::new(), Vec::new());
+        }
         self.keep(n, &charge.request);
         if is_past {
             let facts = &mut self.instances[n].facts;

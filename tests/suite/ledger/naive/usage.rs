@@ -67,6 +67,9 @@ impl Naive {
         }
         let before = known.as_ref().and_then(|known| known.instance);
         let same = self.same_as(report);
+        if let (Some(n), Some(known), false) = (before, &known, is_foreign) {
+            self.forget(n, &known.report, report);
+        }
         let is_over = same.is_some_and(|n| self.is_billed(n));
         let is_billed = before.is_none() && (is_over || self.is_counted_elsewhere(report));
         if is_billed && let Some(known) = known.as_ref().filter(|k| k.report == *report) {
@@ -99,6 +102,27 @@ impl Naive {
                 self.took(report, false, why, Some(n));
                 Ok(format!("free {why}: {answer}"))
             }
+        }
+    }
+
+    /// An amended record replaces the one before it, also what that one alone states.
+    fn forget(&mut self, n: usize, old: &UsageReport, new: &UsageReport) {
+        let (old, new) = (&old.request.facts, &new.request.facts);
+        let facts = &mut self.instances[n].facts;
+        if old.usage.qos.is_some() && new.usage.qos.is_none() {
+            facts.usage.qos = None;
+        }
+        if old.usage.class.is_some() && new.usage.class.is_none() {
+            facts.usage.class = None;
+        }
+        if old.usage.nodes.is_some() && new.usage.nodes.is_none() {
+            facts.usage.nodes = None;
+        }
+        if old.usage.memory_mb.is_some() && new.usage.memory_mb.is_none() {
+            facts.usage.memory_mb = None;
+        }
+        if old.usage.disk_mb.is_some() && new.usage.disk_mb.is_none() {
+            facts.usage.disk_mb = None;
         }
     }
 
