@@ -197,6 +197,11 @@ impl Instance {
         self.record.is_some() && (is_paid || self.charged > Seconds(0))
     }
 
+    /// Whether a reserve came for it, which set its begin. The start that documents state is none.
+    pub fn is_reserved(&self) -> bool {
+        self.began.is_some() && self.began != self.facts.start
+    }
+
     /// Whether it was open at an instant.
     pub fn was_open(&self, at: Timestamp) -> bool {
         self.opened <= at && self.closed.is_none_or(|(closed, _)| at < closed)

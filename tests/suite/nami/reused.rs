@@ -1,7 +1,7 @@
 //! Ids that a scheduler uses again, and documents that others overtook.
 
 use super::repeats::{billed, document, rich, times};
-use crate::harness::T0;
+use crate::harness::{Bank, Request, T0};
 
 #[test]
 fn a_second_run_right_after_the_end_is_a_use_of_its_own() {
@@ -162,4 +162,57 @@ fn totals_of_a_second_run_are_added_to_the_first() {
         assert_eq!(uses.as_array().unwrap().len(), 2, "{uses}");
         bank.verify();
     }
+}
+
+/// A start right after the end holds nothing, because the end can have overtaken it. If the use had its reserve before, the
+/// next end is that of another run.
+#[test]
+fn the_run_of_an_absorbed_start_is_billed() {
+    let mut bank = rich();
+    let run = |bank: &mut Bank, from: i64, seconds: i64| {
+        bank.set_clock(T0 + from);
+        bank.script("start", &document("u.7", 0, "")).expect(0, "");
+        bank.set_clock(T0 + from + seconds);
+        let end = document("u.7", seconds, "");
+        bank.script("end", &end).expect(0, "");
+        bank.set_clock(T0 + from + seconds + 30);
+        bank.script("end", &end).expect(0, "");
+    };
+    run(&mut bank, 0, 100);
+    assert_eq!(billed(&bank, 1_000_000), 100);
+    run(&mut bank, 200, 60);
+    assert_eq!(billed(&bank, 1_000_000), 160);
+    run(&mut bank, 400, 70);
+    assert_eq!(billed(&bank, 1_000_000), 230);
+    bank.verify();
+}
+
+/// The lien of a start that comes long after its job is over at once, and must not keep the use open beyond its end.
+#[test]
+fn both_runs_of_a_job_are_billed_after_an_outage() {
+    let mut bank = rich();
+    bank.set_clock(T0 + 40_000);
+    for (event, at, seconds) in [
+        ("start", "00:00:00", 0),
+        ("end", "00:02:17", 137),
+        ("start", "00:40:00", 0),
+        ("end", "00:45:00", 300),
+    ] {
+        let body = document("u.8", seconds, "");
+        let mut request = Request::nami(event, &format!("{event}-{at}"), &body);
+        request.target.push_str("?machine=colony");
+        let request = request.header("Bank-Event-Time", &format!("2026-01-01T{at}Z"));
+        let answer = bank.over_socket(&request);
+        assert_eq!(answer.status, 200, "{event} {at}: {}", answer.text());
+    }
+    bank.set_clock(T0 + 90_000);
+    assert_eq!(bank.figures("chemistry"), (999_563, 0, 999_563));
+    assert_eq!(
+        bank.json(&["explain", "u.8"])["uses"]
+            .as_array()
+            .unwrap()
+            .len(),
+        2
+    );
+    bank.verify();
 }

@@ -125,8 +125,10 @@ fn repeats_end(charge: &Charge, reported: Seconds, instance: &Instance, at: Time
     let is_ended = matches!(instance.closed, Some((_, Closing::End)));
     let facts = &charge.request.facts;
     let is_later = facts.end > instance.facts.end.max(instance.used_until);
+    // The use had a reserve, so the start that came after its end was that of another run, which ends now.
+    let is_of_absorbed = instance.absorbed && instance.is_reserved();
     // The kept part of an ended use that belongs to another source is still to be billed.
-    if charge.closes && is_ended {
+    if charge.closes && is_ended && !is_of_absorbed {
         return instance.kept.0 == 0 && !(is_later && charge.terms.is_golds());
     }
     let Some(end) = facts.end.filter(|_| !is_next(charge, instance)) else {

@@ -115,12 +115,17 @@ impl Bill {
     }
 
     /// The use has ended. An end that comes after the close is what ended it all the same: what comes
-    /// later still is absorbed (decisions.md 13).
+    /// later still is absorbed (decisions.md 13). If the use closed by itself later than it ended, it ended first.
     fn close(&mut self, ctx: &Context<'_>) {
         let (postings, instance) = (&mut self.postings, &mut self.instance);
         if let Some((closed, by)) = &mut instance.closed {
+            if *by == Closing::Expiry {
+                *closed = self.at.max(instance.opened).min(*closed);
+            }
             *by = Closing::End;
             instance.due = None;
+            // The run whose start was absorbed has ended.
+            instance.absorbed &= self.plausible.repeats;
             if !self.late {
                 // Its scheduler had ended it, and this is its first billed charge.
                 let closed = *closed;

@@ -49,11 +49,9 @@ pub(super) fn absorbing<'a>(
 /// Whether the reserve of a closed use neither came nor was refused.
 fn lacks_reserve(i: &Instance, view: &View, ctx: &Context<'_>) -> bool {
     let is_uncharged = i.record.is_none() || i.earliest.is_none();
-    // A reserve that came later is no start that the documents state.
-    let is_reserved = i.began.is_some() && i.began != i.facts.start;
     let closed = i.closed.map_or(ctx.now, |(closed, _)| closed);
     let is_recent = |refused: Timestamp| closed < refused.plus(ctx.directory.policy.idle);
-    !is_uncharged && !is_reserved && !view.refused.is_some_and(is_recent)
+    !is_uncharged && !i.is_reserved() && !view.refused.is_some_and(is_recent)
 }
 
 /// Marks the instance, and holds nothing.

@@ -158,7 +158,8 @@ impl Naive {
         let Some(until) = until.filter(|_| can_repeat) else {
             return false;
         };
-        if charge.closes && instance.is_ended {
+        let is_reserved = instance.began.is_some() && instance.began != instance.facts.start;
+        if charge.closes && instance.is_ended && !(instance.is_absorbed && is_reserved) {
             let known = until.max(instance.facts.end.unwrap_or(until));
             let is_later = charge.request.facts.end.is_some_and(|end| end > known);
             return instance.kept == 0 && !(is_golds(charge) && is_later);

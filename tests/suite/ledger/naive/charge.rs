@@ -35,6 +35,8 @@ struct Bill {
     first: Option<usize>,
     /// It gives back credits of an earlier record.
     gives_back: bool,
+    /// It adds nothing.
+    repeats: bool,
 }
 
 impl Naive {
@@ -123,13 +125,13 @@ impl Naive {
         if is_other && (charge.terms.named_only || is_finished) {
             self.end_lien(n, "released");
             (self.instances[n].account, self.instances[n].fallback_from) = (None, None);
-        }
-        let Billed { amount, bounded } = self.bill(charge, n, &measured);
         } else if is_other
             && Naive::is_by_hand(charge)
             && !self.billable(&payer, &self.instances[n].facts).is_empty()
         {
             (self.instances[n].account, self.instances[n].fallback_from) = (None, None);
+        }
+        let Billed { amount, bounded } = self.bill(charge, n, &measured);
         self.tx().exact = bounded;
         self.tx().is_whole = charge.terms.total || is_finished;
         self.tx().disputed = if charge.terms.total {
@@ -161,6 +163,7 @@ impl Naive {
             shortfall: charge.terms.shortfall.unwrap_or(self.policy.shortfall),
             first: None,
             gives_back: amount < 0,
+            repeats: plausible.repeats,
         };
         if is_moved {
             let back = self.take_back(n, &known_project);
@@ -460,6 +463,11 @@ impl Naive {
         if charge.closes && self.instances[n].closed.is_some() {
             // What ended it all the same.
             let instance = &mut self.instances[n];
+            if instance.expired.is_some() {
+                let end = bill.at.max(instance.opened);
+                instance.closed = instance.closed.map(|closed| closed.min(end));
+            }
+            instance.is_absorbed &= bill.repeats;
             (instance.is_ended, instance.is_deleted) = (true, false);
             (instance.expired, instance.due) = (None, None);
         } else if charge.closes {
