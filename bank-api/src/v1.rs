@@ -129,7 +129,7 @@ pub use partner::{
     PartnerReserve, PartnerWaiting, Settlement, SettlementDifference, SettlementQuery,
     SettlementSide,
 };
-pub use past::{PastPageQuery, PastQuery};
+pub use past::{AccountsQuery, PastPageQuery, PastQuery};
 pub use personal::{EfficiencyLetter, PersonalReport};
 pub use proof::{KeptCheckpoint, ProofFinding, SignedCheckpoint, Verification, VerificationQuery};
 pub use query::{QueryAnswer, QueryColumn, QueryQuery, QueryValue};

@@ -27,6 +27,9 @@ pub struct Account {
     pub id: i64,
     /// Unique name.
     pub name: String,
+    /// It was removed; a later account can have its name.
+    #[serde(default, skip_serializing_if = "super::past::is_no")]
+    pub removed: bool,
     /// Free text.
     pub description: Option<String>,
     /// Projects that may spend.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use bank_api::v1::{Account, ContributionRow, List, Statement, StatementQuery};
+use bank_api::v1::{Account, AccountsQuery, ContributionRow, List, Statement, StatementQuery};
 use bank_picture::{Bars, Cell, Chart, Number, Report, Section, Span, Table, figure};
 use serde_json::{Value, json};
 
@@ -43,10 +43,16 @@ const TITLES: [(&str, &str); 9] = [
 /// `bank report balance-sheet`
 pub(super) fn balance_sheet(context: &Context, args: &BalanceSheetArgs) -> Result<String, Failure> {
     let (from, to) = statement::times(context, &args.period, context.now_us)?;
-    let accounts: List<Account> = context.all(&["accounts"], &())?;
+    let query = AccountsQuery {
+        removed: true,
+        ..AccountsQuery::default()
+    };
+    let mut accounts: List<Account> = context.all(&["accounts"], &query)?;
+    accounts.items.sort_by(|a, b| a.name.cmp(&b.name));
     let mut rows = Vec::with_capacity(accounts.items.len() + 1);
     let mut totals: BTreeMap<String, String> = BTreeMap::new();
     let (mut unit, mut begun, mut until) = (String::new(), None, String::new());
+    let mut to = to;
     for account in accounts.items {
         let query = StatementQuery {
             account: Some(account.id.to_string()),
@@ -61,7 +67,11 @@ pub(super) fn balance_sheet(context: &Context, args: &BalanceSheetArgs) -> Resul
             *total = figure::added(total, amount).ok_or_else(unlike)?;
         }
         (unit, begun, until) = (output.unit, output.from, output.until);
-        rows.push(row(&account.name, sums));
+        // All accounts at one moment, whatever moves meanwhile.
+        to = to.or_else(|| Some(until.clone()));
+        if !(account.removed && sums.values().all(|sum| figure::is_zero(sum))) {
+            rows.push(row(&account.name, sums));
+        }
     }
     if !rows.is_empty() {
         rows.push(row("total", totals));

@@ -378,3 +378,27 @@ fn newest(bank: &Bank, op: &str) -> i64 {
         .filter_map(|tx| tx["transaction"].as_i64());
     own.max().unwrap()
 }
+
+/// A balance sheet has the accounts of its period, also those that were removed since.
+#[test]
+fn a_balance_sheet_keeps_removed_accounts() {
+    let bank = Setup::new().chemistry(1000).start();
+    let run = |line: &str| bank.bank_ok(&line.split(' ').collect::<Vec<_>>());
+    bank.set_clock(T0 + 3600);
+    run("project add bio --members amy");
+    run("deposit bio 500");
+    run("charge j1 --duration 100 --procs 1 -A bio -u amy -m colony");
+    let january = || run("report balance-sheet --from 2026-01-01 --to 2026-01-02 --csv");
+    bank.set_clock(T0 + 40 * 86_400);
+    let before = january();
+    assert!(
+        before.contains("bio") && before.contains("1400"),
+        "{before}"
+    );
+    run("account rm bio --yes --force");
+    assert_eq!(january(), before);
+    // Nothing of it is in a later period.
+    bank.set_clock(T0 + 80 * 86_400);
+    let later = run("report balance-sheet --from 2026-03-01 --to 2026-03-02 --csv");
+    assert!(!later.contains("bio"), "{later}");
+}

@@ -1,8 +1,8 @@
 //! Accounts, their allocations and their balances.
 
 use bank_api::v1::{
-    Account, Allocation, AllocationQuery, Balance, BalanceQuery, Correction, List, NewAccount,
-    OnDemandBalances, OnDemandQuery, PastPageQuery, PastQuery, PatchAccount, PatchAllocation,
+    Account, AccountsQuery, Allocation, AllocationQuery, Balance, BalanceQuery, Correction, List,
+    NewAccount, OnDemandBalances, OnDemandQuery, PastQuery, PatchAccount, PatchAllocation,
     Proposal, RemoveQuery, Removed, Written,
 };
 use ureq::http::Method;
@@ -12,7 +12,7 @@ use crate::{call::Call, client::Client, error::Error, write::Write};
 
 rows! {
     /// Accounts in view, by name, with their sums.
-    read(accounts() PastPageQuery) "/api/v1/accounts" -> List<Account>;
+    read(accounts() AccountsQuery) "/api/v1/accounts" -> List<Account>;
     /// Make an account.
     send(POST add_account() NewAccount) "/api/v1/accounts" -> Written<Account>;
     /// One account, by name or number.

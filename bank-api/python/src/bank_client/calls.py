@@ -209,6 +209,7 @@ def get_accounts(
     at: str | datetime | None = None,
     limit: int | None = None,
     recorded: bool | None = None,
+    removed: bool | None = None,
 ) -> Call[Page[Account]]:
     """Accounts in view, by name, with their sums (`GET /api/v1/accounts`).
 
@@ -217,12 +218,13 @@ def get_accounts(
     at: State at this instant: RFC 3339, not after now.
     limit: Rows per page, 1 to 1000; default 1000.
     recorded: With `at`: use only data that was recorded by then.
+    removed: Include removed accounts, and order all by their number.
     """
     return make(
         "get_accounts",
         "GET",
         ("api", "v1", "accounts",),
-        query=(("after", after), ("at", at), ("limit", limit), ("recorded", recorded),),
+        query=(("after", after), ("at", at), ("limit", limit), ("recorded", recorded), ("removed", removed),),
     )
 
 

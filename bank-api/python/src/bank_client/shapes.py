@@ -71,6 +71,9 @@ class Account:
     # Projects that may spend.
     projects: list[Constraint] = field(default_factory=list)
 
+    # It was removed; a later account can have its name.
+    removed: bool | None = None
+
     # Percent of every deposit into the parent that this account receives.
     share: int | None = None
 

@@ -1,7 +1,7 @@
 //! Accounts, with the figures of their active allocations.
 
 use axum::response::IntoResponse;
-use bank_api::v1::{self, List, NewAccount, PatchAccount, RemoveQuery};
+use bank_api::v1::{self, AccountsQuery, List, NewAccount, PatchAccount, RemoveQuery};
 use bank_core::command::{After, Command, SetAccount};
 use bank_core::directory::Directory;
 use bank_core::effects::Outcome;
@@ -17,20 +17,36 @@ use super::historical::{self, Then};
 use super::json::{self, cleared};
 use super::lists;
 use super::natural::Natural;
+use super::pages::Turn;
 use super::path::Path;
 use super::view::Lookup as _;
 use super::view::View;
 use crate::error::Failure;
 
-/// `GET /api/v1/accounts`: those in view, by name.
+/// `GET /api/v1/accounts`: those in view, by name; by number with those that were removed, because a removed one and a
+/// later one can have one name.
 pub(super) async fn list(call: Call) -> Handled {
-    let (then, turn) = historical::listed(&call).await?;
+    let AccountsQuery {
+        at,
+        recorded,
+        removed,
+        limit,
+        after,
+    } = call.query()?;
+    let turn = Turn::of(&call, limit, after)?;
+    let then = historical::then(&call, at.as_deref(), recorded).await?;
     let view = historical::view(then.as_ref(), &call);
     let directory = view.directory();
-    let seen = directory.accounts().filter(|a| view.sees_account(a));
-    let mut accounts: Vec<&Account> = seen.collect();
-    accounts.sort_by_cached_key(|account| Natural(account.name.clone()));
-    let page = turn.by(accounts, |row| Natural(row.name.clone()));
+    let known = directory.all_accounts();
+    let wanted = known.filter(|a| (removed || !a.deleted) && view.saw_account(a));
+    let mut accounts: Vec<&Account> = wanted.collect();
+    let page = if removed {
+        accounts.sort_by_key(|account| account.id.0);
+        turn.by(accounts, |row| row.id.0)
+    } else {
+        accounts.sort_by_cached_key(|account| Natural(account.name.clone()));
+        turn.by(accounts, |row| Natural(row.name.clone()))
+    };
     let (accounts, next) = page.map_err(|refusal| call.refused(&refusal))?;
     let ids = accounts.iter().map(|a| a.id).collect();
     let figures = figures_then(&call, ids, then.as_ref()).await?;

@@ -25,6 +25,7 @@ pub(super) fn account(
     v1::Account {
         id: account.id.0,
         name: account.name.clone(),
+        removed: account.deleted,
         description: some(&account.description),
         projects: rows(account, &Dimension::Project, view),
         users: rows(account, &Dimension::User, view),

@@ -1,8 +1,8 @@
 //! Members of projects, the merge of directories of people, and accounts.
 
 use bank_api::v1::{
-    Account, List, Member, MergeUsers, MergedUsers, NewAccount, NewMember, PastPageQuery,
-    PastQuery, PatchAccount, RemoveQuery, Removed, Status, Written,
+    Account, AccountsQuery, List, Member, MergeUsers, MergedUsers, NewAccount, NewMember,
+    PastPageQuery, PastQuery, PatchAccount, RemoveQuery, Removed, Status, Written,
 };
 
 use super::super::{account, correction, member, status, user_directory};
@@ -62,7 +62,7 @@ fn accounts() -> Vec<Route> {
         Route::get("/api/v1/accounts", account::list)
             .right(Right::SeeRegistry)
             .description("Accounts in view, by name, with their sums")
-            .asks::<PastPageQuery>()
+            .asks::<AccountsQuery>()
             .gives::<List<Account>>(200, "The accounts."),
         Route::post("/api/v1/accounts", account::add)
             .right(Right::ChangeAccounts)
