@@ -183,10 +183,10 @@ pub enum Refusal {
         /// The number of objects.
         count: i64,
     },
-    /// The account still holds money.
+    /// An account or an allocation still holds money.
     BalanceNotZero {
-        /// The account.
-        account: String,
+        /// The account or the allocation, in words.
+        holder: String,
         /// The amount.
         amount: Amount,
     },

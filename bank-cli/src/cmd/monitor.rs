@@ -244,6 +244,10 @@ fn follow(context: &Context, mut query: MonitorQuery) -> Result<String, Failure>
     }
 }
 
+/// Shown for an empty period. Records of usage can be older than the last day, which is the usual one.
+const NOTHING: &str =
+    "strict would have refused nothing in this time; --since -30d shows a longer time";
+
 fn rows(items: &[Watched], unit: &str, has_source: bool) -> Sheet {
     let columns = vec![
         column("at", "Time", Kind::Time),
@@ -259,12 +263,7 @@ fn rows(items: &[Watched], unit: &str, has_source: bool) -> Sheet {
             .screen_if(has_source),
         column("transaction", "Transaction", Kind::Number).if_machine(),
     ];
-    Sheet::new(
-        columns,
-        items,
-        "strict would have refused nothing in this time",
-    )
-    .unit(unit)
+    Sheet::new(columns, items, NOTHING).unit(unit)
 }
 
 fn sums(answer: &Monitored) -> Sheet {
@@ -277,8 +276,7 @@ fn sums(answer: &Monitored) -> Sheet {
         column("first", "First", Kind::Time).secondary(),
         column("last", "Last", Kind::Time),
     ];
-    let empty = "strict would have refused nothing in this time";
-    Sheet::new(columns, &answer.projects, empty).unit(&answer.unit)
+    Sheet::new(columns, &answer.projects, NOTHING).unit(&answer.unit)
 }
 
 /// `bank what-if --enforce-from`.

@@ -38,6 +38,9 @@ pub(super) fn check_new(key: &Key, ctx: &Context<'_>) -> Result<(), Refusal> {
         };
         return Err(Refusal::already_exists(kind, &key.id));
     }
+    if key.window.end.is_some_and(|end| end <= ctx.now) {
+        return Err(Refusal::WindowInPast);
+    }
     check(key, ctx)
 }
 

@@ -88,11 +88,11 @@ pub fn detail(refusal: &Refusal, bank: &Bank) -> String {
             format!("account {account:?} has {count} open liens")
         }
         Refusal::BalanceNotZero {
-            account,
+            holder,
             amount: left,
         } => {
             let left = amount(*left, bank);
-            format!("account {account:?} still holds {left} {unit}")
+            format!("{holder} still holds {left} {unit}")
         }
         Refusal::FallbackChain { name } => format!(
             "{name:?} cannot be the fallback: an account cannot be its own fallback, and the \

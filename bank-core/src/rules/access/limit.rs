@@ -14,6 +14,11 @@ pub(super) fn set(set: &SetLimit, view: &View, ctx: &Context<'_>) -> Result<Effe
     if let LimitOf::Name(name) = &set.of {
         check_name(name)?;
     }
+    if set.per_operation.is_none() && set.per_day.is_none() {
+        return Err(Refusal::MissingField {
+            field: "per_operation or per_day",
+        });
+    }
     let known = ctx.directory.limit(&set.of);
     let limit = Limit {
         of: set.of.clone(),

@@ -57,14 +57,15 @@ pub(super) fn remove(name: &str, view: &View, ctx: &Context<'_>) -> Result<Chang
         });
     }
     let holding = |phase: Phase| phase != Phase::Expired;
-    let left = view
-        .of_account(account.id)
-        .find(|a| holding(a.phase) && !a.amount.is_zero());
-    if let Some(allocation) = left {
-        let amount: Amount = allocation.amount;
+    let all = view.of_account(account.id);
+    let left: Vec<i128> = all
+        .filter(|a| holding(a.phase) && !a.amount.is_zero())
+        .map(|a| i128::from(a.amount.0))
+        .collect();
+    if !left.is_empty() {
         return Err(Refusal::BalanceNotZero {
-            account: name.to_owned(),
-            amount,
+            holder: format!("account {name:?}"),
+            amount: Amount::clamped(left.iter().sum()),
         });
     }
     unused(account, ctx)?;
@@ -117,13 +118,14 @@ fn change(
             check_constraint(row, ctx)?;
         }
         account.constraints.clone_from(constraints);
-        detail = format!("{detail} lists={}", describe(constraints));
     }
     for (dimension, rows) in &set.lists {
         for row in rows {
             check_constraint(row, ctx)?;
         }
         replace_list(&mut account.constraints, dimension, rows);
+    }
+    if set.constraints.is_some() || !set.lists.is_empty() {
         detail = format!("{detail} lists={}", describe(&account.constraints));
     }
     if let Some(priority) = set.priority {

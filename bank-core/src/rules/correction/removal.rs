@@ -56,7 +56,7 @@ pub(super) fn allocation(
     }
     if !old.amount.is_zero() && !remove.force {
         return Err(Refusal::BalanceNotZero {
-            account: account.name.clone(),
+            holder: format!("allocation {} of account {:?}", id.0, account.name),
             amount: old.amount,
         });
     }

@@ -88,13 +88,15 @@ fn another_value_in_any_column_is_found() {
 
 #[test]
 fn a_removed_row_of_any_table_is_found() {
-    let (_ground, path) = world::bank(seed());
-    let bank = Connection::open(&path).unwrap();
-    let map = Map::of(&bank);
-    let used_up = "SELECT count(*) FROM lien_allocation WHERE amount = 0";
-    let used_up: i64 = bank.query_row(used_up, [], |row| row.get(0)).unwrap();
-    assert!(used_up > 0, "an open lien with a portion that is used up");
-    drop(bank);
+    let has_used_up = |path: &Path| {
+        let sql = "SELECT EXISTS (SELECT 1 FROM lien_allocation WHERE amount = 0)";
+        let bank = Connection::open(path).unwrap();
+        bank.query_row(sql, [], |row| row.get(0)).unwrap()
+    };
+    let mut banks = (seed()..).take(20).map(world::bank);
+    let found = banks.find(|(_, path)| has_used_up(path));
+    let (_ground, path) = found.expect("an open lien with a portion that is used up");
+    let map = Map::of(&Connection::open(&path).unwrap());
     let tables = map.tables.iter();
     let removals = tables.map(|table| (table.name.clone(), table.removals()));
     let missed = missed(&path, &removals.collect::<Vec<_>>());
