@@ -107,10 +107,12 @@ impl<'a> Names<'a> {
                 let found = named(directory, name);
                 payer.only = found.and_then(|(_, only)| only);
                 let project = found.map(|(project, _)| project);
-                match directory.at_partner(name).filter(|_| project.is_none()) {
-                    Some(there) => return (at_partner(payer, &there), None, Some(name)),
-                    None => project,
+                if project.is_none()
+                    && let Some(there) = directory.at_partner(name)
+                {
+                    return (at_partner(payer, &there), None, Some(name));
                 }
+                project
             }
             None => by_default,
         };

@@ -35,7 +35,7 @@ pub(super) fn write_instance(
     let mut statement = connection.prepare_cached(sql)?;
     for place in written.iter().flat_map(RangeInclusive::clone) {
         // The place of a column in the row is that of its parameter, from one.
-        let Some(value) = row.get(place) else {
+        let Some(value) = row.get(place).filter(|value| !is_null(value)) else {
             continue;
         };
         statement.raw_bind_parameter(place.saturating_add(1), value)?;
@@ -43,6 +43,14 @@ pub(super) fn write_instance(
     statement.raw_bind_parameter(row.len().saturating_add(1), seal::of_values(&row)?)?;
     statement.raw_execute()?;
     Ok(())
+}
+
+/// Whether a value is that of a parameter to which nothing is bound, as in a statement from the cache.
+fn is_null(value: &ToSqlOutput<'_>) -> bool {
+    matches!(
+        value,
+        ToSqlOutput::Borrowed(ValueRef::Null) | ToSqlOutput::Owned(Value::Null)
+    )
 }
 
 /// The columns of an instance in the order of [`super::instance::INSTANCE`], which its seal is over.

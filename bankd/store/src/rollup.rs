@@ -194,6 +194,7 @@ impl Rollups {
         effects: &Effects,
         before: Before,
     ) -> Result<(), Error> {
+        let charges = written::charges(effects)?;
         let mut finished = BTreeSet::new();
         for one in &before.touched {
             match one {
@@ -207,14 +208,16 @@ impl Rollups {
                         self.retake(connection, effects, *id, Sign::Plus.turned(is))?;
                     }
                 }
-                Touched::Fresh(id) => written(connection, self, effects, *id, None)?,
-                Touched::Grown { id, .. } => written(connection, self, effects, *id, Some(one))?,
+                Touched::Fresh(id) => written(connection, self, (effects, &charges), *id, None)?,
+                Touched::Grown { id, .. } => {
+                    written(connection, self, (effects, &charges), *id, Some(one))?;
+                }
             }
         }
-        let own = effects.usages.iter();
-        for usage in own.filter(|usage| !finished.contains(&usage.instance.0)) {
-            let class = class_of(connection, usage, effects, &before.touched)?;
-            charge(connection, &mut self.pending, effects, usage, &class)?;
+        let own = charges.iter();
+        for (usage, own) in own.filter(|(usage, _)| !finished.contains(&usage.instance.0)) {
+            let class = class_of(connection, usage, (effects, &charges), &before.touched)?;
+            charge(connection, &mut self.pending, effects, (usage, own), &class)?;
         }
         if let Some(changing) = before.hardware {
             self.factors = None;

@@ -69,6 +69,9 @@ pub(super) fn write_uses(
     rows: &[UseRow],
     tx: Option<i64>,
 ) -> Result<(), Error> {
+    if rows.is_empty() {
+        return Ok(());
+    }
     let (connection, directory) = (&store.connection, &store.directory);
     let rollups = &mut store.rollups;
     let at = (store.block, store.place);

@@ -10,11 +10,17 @@ use bank_core::effects::{Effects, Entry, UsageRow};
 use bank_core_figures::rollup::{Sign, Sums};
 use rusqlite::Connection;
 
+/// The usage rows of a command with their charges.
+pub(super) fn charges(effects: &Effects) -> Result<Vec<(&UsageRow, Charge)>, Error> {
+    let rows = effects.usages.iter();
+    rows.map(|row| Ok((row, Charge::written(row)?))).collect()
+}
+
 /// Counts a command that only adds to an instance's usage, without reading the instance again.
 pub(super) fn written(
     connection: &Connection,
     rollups: &mut Rollups,
-    effects: &Effects,
+    (effects, usages): (&Effects, &[(&UsageRow, Charge)]),
     id: i64,
     grown: Option<&Touched>,
 ) -> Result<(), Error> {
@@ -23,12 +29,9 @@ pub(super) fn written(
         return Ok(());
     };
     let instance = &change.instance;
-    let of_instance = |usage: &&UsageRow| usage.instance == instance.id;
-    let mut billed = Vec::new();
-    for usage in effects.usages.iter().filter(of_instance) {
-        billed.push(Charge::written(usage)?);
-    }
-    let first = |charge: &&Charge| instance.record.is_some_and(|record| record.0 == charge.id);
+    let own = usages.iter().filter(|(row, _)| row.instance == instance.id);
+    let billed = own.map(|(_, charge)| charge);
+    let is_first = |charge: &&Charge| instance.record.is_some_and(|record| record.0 == charge.id);
     let (first, account, was) = if let Some(Touched::Grown {
         first,
         account,
@@ -38,7 +41,7 @@ pub(super) fn written(
     {
         (&first.charge, *account, Some(job))
     } else {
-        let Some(first) = billed.iter().find(first) else {
+        let Some(first) = billed.clone().find(is_first) else {
             return Ok(());
         };
         let entries = effects.transactions.iter().flat_map(|tx| &tx.entries);
@@ -66,7 +69,7 @@ pub(super) fn written(
     } = rollups;
     let factors = ready(factors, connection)?;
     let mut more = Sums::default();
-    for charge in &billed {
+    for charge in billed {
         let used = charge.used(factors, key.machine, began);
         more.add(used.totals(), Sign::Plus);
         let key = key_of(effects, charge, &key);
@@ -102,7 +105,7 @@ fn key_of<'a>(effects: &'a Effects, charge: &Charge, of_instance: &Key<'a>) -> K
 pub(super) fn class_of(
     connection: &Connection,
     usage: &UsageRow,
-    effects: &Effects,
+    (effects, usages): (&Effects, &[(&UsageRow, Charge)]),
     touched: &[Touched],
 ) -> Result<Class, Error> {
     let id = usage.instance.0;
@@ -110,9 +113,9 @@ pub(super) fn class_of(
     let record = own
         .filter(|change| change.instance.id == usage.instance)
         .find_map(|change| change.instance.record);
-    let mut rows = effects.usages.iter();
-    if let Some(first) = rows.find(|row| Some(row.id) == record) {
-        return Ok(Charge::written(first)?.class());
+    let mut rows = usages.iter();
+    if let Some((_, first)) = rows.find(|(row, _)| Some(row.id) == record) {
+        return Ok(first.class());
     }
     let known = touched.iter().find_map(|one| match one {
         Touched::Grown { id: own, first, .. } if *own == id => Some(first.class.clone()),
@@ -134,7 +137,7 @@ pub(super) fn charge(
     connection: &Connection,
     pending: &mut Pending,
     effects: &Effects,
-    usage: &UsageRow,
+    (usage, row): (&UsageRow, &Charge),
     class: &Class,
 ) -> Result<(), Error> {
     let entries = effects.transactions.iter().flat_map(|tx| &tx.entries);
@@ -149,10 +152,9 @@ pub(super) fn charge(
             of: entry.takes_back.map(|of| of.0),
         })
         .collect();
-    let row = Charge::written(usage)?;
     taken::complete(&mut parts, row.worth);
     for part in parts {
-        let worth = part.worth(connection, &row)?;
+        let worth = part.worth(connection, row)?;
         pending.spread(connection, &part.key(class), &worth, Sign::Plus)?;
     }
     Ok(())
