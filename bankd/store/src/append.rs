@@ -35,6 +35,8 @@ pub(super) fn append(store: &mut SqliteStore, effects: &Effects) -> Result<(), E
         }
     }
     write_rows(store, effects)?;
+    let liens = effects.liens.iter().chain(&effects.relaid);
+    store.live.wrote(&effects.instances, liens, before.instance);
     versions.extend(version::of(&store.connection, &effects.directory)?);
     for transaction in &effects.transactions {
         let versions = std::mem::take(&mut versions);

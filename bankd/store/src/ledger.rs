@@ -20,7 +20,8 @@ impl Ledger for SqliteStore {
     }
 
     fn load(&mut self, need: &Need) -> Result<View, Error> {
-        load::view(&self.connection, &mut self.recent, need, self.next)
+        let memory = (&mut self.recent, &mut self.live);
+        load::view(&self.connection, memory, need, self.next)
     }
 
     fn load_due(&mut self, now: Timestamp) -> Result<Option<View>, Error> {

@@ -37,6 +37,7 @@ mod key_use;
 mod kind;
 mod ledger;
 mod lien;
+mod live;
 mod load;
 mod load_past;
 mod load_period;

@@ -2,11 +2,12 @@
 
 use super::allocation::{self, ALLOCATION, add_allocation, of_account};
 use super::instance::{self, INSTANCE, with_lien};
+use super::live::Live;
 use super::recent::Recent;
 use super::{Error, hash, load_past, load_period, load_work, refused, times, uses};
 use bank_core::directory::{Bank, Directory};
 use bank_core::ids::{AllocationId, Next};
-use bank_core::model::Cycle;
+use bank_core::model::{Cycle, Instance, InstanceKey};
 use bank_core::need::Need;
 use bank_core::time::Timestamp;
 use bank_core::view::View;
@@ -76,7 +77,7 @@ pub(super) fn next_due(
 /// The rows that a command needs.
 pub(super) fn view(
     connection: &Connection,
-    recent: &mut Recent,
+    (recent, live): (&mut Recent, &mut Live),
     need: &Need,
     next: Next,
 ) -> Result<View, Error> {
@@ -85,7 +86,7 @@ pub(super) fn view(
         ..View::default()
     };
     if let Some(key) = &need.instance {
-        view.instances = instance::of_key(connection, key)?;
+        view.instances = of_key(connection, live, key)?;
         view.refused = refused::wanted(connection, need, &view)?;
     }
     uses::add(connection, need, &mut view)?;
@@ -117,6 +118,20 @@ pub(super) fn view(
         load_period::add(connection, need, &mut view)?;
     }
     Ok(view)
+}
+
+/// The instances of a key, the newest first.
+fn of_key(
+    connection: &Connection,
+    live: &mut Live,
+    key: &InstanceKey,
+) -> Result<Vec<Instance>, Error> {
+    let Some(only) = live.take(key) else {
+        return instance::of_key(connection, key);
+    };
+    let found = vec![only];
+    debug_assert_eq!(found, instance::of_key(connection, key)?, "remembered");
+    Ok(found)
 }
 
 /// Objects with a boundary at or before an instant, the earliest first.

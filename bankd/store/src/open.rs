@@ -2,6 +2,7 @@
 //! durability.
 
 use super::greatest::Greatest;
+use super::live::Live;
 use super::recent::Recent;
 use super::rollup::Rollups;
 use super::sources::QUARANTINE_BYTES;
@@ -94,6 +95,7 @@ impl SqliteStore {
             last_recorded: tail.recorded,
             stamp: Stamp::default(),
             recent: Recent::default(),
+            live: Live::default(),
             greatest: Greatest::default(),
             rollups: Rollups::default(),
             extent,

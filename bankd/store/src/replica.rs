@@ -172,6 +172,7 @@ impl SqliteStore {
     pub fn lead(&mut self) -> Result<(), Error> {
         tally::count_applied(&self.connection, false)?;
         self.recent.forget();
+        self.live.forget();
         self.greatest = super::greatest::Greatest::default();
         self.rollups = super::rollup::Rollups::default();
         self.read_reference()?;

@@ -3,6 +3,7 @@
 use super::Error;
 use super::extent::{self, Extent};
 use super::greatest::Greatest;
+use super::live::Live;
 use super::recent::Recent;
 use super::rollup::Rollups;
 use super::stamp::Stamp;
@@ -42,6 +43,7 @@ pub struct SqliteStore {
     pub(super) next_due: Option<Timestamp>,
     pub(super) stamp: Stamp,
     pub(super) recent: Recent,
+    pub(super) live: Live,
     pub(super) greatest: Greatest,
     /// Rollup changes of the database transaction.
     pub(super) rollups: Rollups,
@@ -245,6 +247,7 @@ impl SqliteStore {
             }
         }
         self.recent.forget();
+        self.live.forget();
         self.rollups.forget();
         (self.block, self.place) = (None, None);
         if let Some(saved) = self.saved.take() {
