@@ -4,14 +4,19 @@ use super::sqlite::SqliteStore;
 use super::{Error, codec, seal};
 use crate::answer::{Answer, Media};
 use bank_core::time::{Seconds, Timestamp};
-use rusqlite::types::ToSql;
+use rusqlite::types::{ToSql, ValueRef};
 use rusqlite::{Connection, params, params_from_iter};
+use std::borrow::Cow;
 
 /// How long an answer is kept that is no charge's (decisions.md 22).
 const KEPT: Seconds = Seconds(7 * 86_400);
 
 /// Bytes of a fingerprint that are stored: enough that no two requests of a key have the same ones.
 const FINGERPRINT_BYTES: usize = 16;
+
+/// Hexadecimal digits of a stored nonce, and their bits.
+const NONCE_DIGITS: usize = 12;
+const NONCE_BITS: i64 = (1 << 48) - 1;
 
 /// How long a nonce is kept that no answer keeps, on the ledger clock. Its window lasts for minutes.
 const SPENT_KEPT: Seconds = Seconds(86_400);
@@ -29,7 +34,7 @@ pub struct StoredAnswer {
     pub answer: Answer,
     /// SHA-256 over method, path, query and body.
     pub fingerprint: Vec<u8>,
-    /// The nonce of the request that made the row; empty on the socket.
+    /// The nonce of the request that made the row; empty on the socket. As it is read, the stored part of it.
     pub nonce: String,
 }
 
@@ -57,7 +62,7 @@ pub fn known(
     let Some(stored) = stored_answer(connection, client, key)? else {
         return Ok(Known::New);
     };
-    if !nonce.is_empty() && stored.nonce == nonce {
+    if is_same_nonce(&stored.nonce, nonce) {
         return Ok(Known::Replay);
     }
     if !is_same(&stored.fingerprint, fingerprint) {
@@ -69,6 +74,21 @@ pub fn known(
 /// Whether a stored fingerprint is that of a request. Earlier versions stored all of its bytes.
 fn is_same(stored: &[u8], fingerprint: &[u8]) -> bool {
     stored.len() >= FINGERPRINT_BYTES.min(fingerprint.len()) && fingerprint.starts_with(stored)
+}
+
+/// Whether a stored nonce is that of a request. Earlier versions stored all of it.
+fn is_same_nonce(stored: &str, nonce: &str) -> bool {
+    !nonce.is_empty() && (stored == nonce || stored == short_nonce(nonce))
+}
+
+/// A nonce as it is stored: 48 bits of its checksum, unless it is shorter. It is only compared with that of a request
+/// with the same key: two nonces with the same checksum would cost the later request a 401.
+fn short_nonce(nonce: &str) -> Cow<'_, str> {
+    if nonce.len() <= NONCE_DIGITS {
+        return Cow::Borrowed(nonce);
+    }
+    let checksum = seal::of_refs(std::iter::once(ValueRef::Text(nonce.as_bytes())));
+    Cow::Owned(format!("{:012x}", checksum & NONCE_BITS))
 }
 
 /// The key of the row of a nonce. No client can have it: theirs contain no `#`.
@@ -151,7 +171,7 @@ impl SqliteStore {
             client,
             key,
             fingerprint.unwrap_or(&stored.fingerprint),
-            stored.nonce,
+            short_nonce(&stored.nonce),
             answer.status,
             answer.media.word(),
             answer.body,
@@ -352,6 +372,34 @@ mod tests {
             other[15] = 8;
             let found = store.known("moab", "k", &other, "").unwrap();
             assert!(matches!(found, Known::Reused));
+        }
+    }
+
+    /// A row has 48 bits of a checksum of the nonce. Rows of earlier versions have the nonce.
+    #[test]
+    fn signed_bytes_that_come_again_are_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = create(&folder.path().join("bank.db"));
+        for nonce in ["", "n-000001", "0123456789abcdef0123456789abcdef"] {
+            let answer = stored(nonce);
+            let keep = store.keep_answer("moab", nonce, &answer, false, Timestamp(0));
+            keep.unwrap();
+            let row = "SELECT nonce FROM idempotency WHERE key = ?1";
+            let row: String = store
+                .connection
+                .query_row(row, [nonce], |r| r.get(0))
+                .unwrap();
+            assert!(row.len() <= NONCE_DIGITS, "{row}");
+            for written in [row, nonce.to_owned()] {
+                let before = "UPDATE idempotency SET nonce = ?1 WHERE key = ?2";
+                store.connection.execute(before, [&written, nonce]).unwrap();
+                let again = store.known("moab", nonce, &[7; 32], nonce).unwrap();
+                assert_eq!(matches!(again, Known::Replay), !nonce.is_empty());
+                let other = store
+                    .known("moab", nonce, &[7; 32], "another nonce")
+                    .unwrap();
+                assert!(matches!(other, Known::Answered(_)));
+            }
         }
     }
 
