@@ -20,6 +20,7 @@ mod names;
 mod partner;
 mod policy;
 mod quiet;
+mod rows;
 
 use crate::amount::Precision;
 use crate::attribute::Attribute;
@@ -33,6 +34,7 @@ use crate::model::{
 use crate::rate::Rate;
 use crate::time::Timestamp;
 use names::Names;
+use rows::Rows;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -64,10 +66,10 @@ pub struct Directory {
     pub records: Records,
     /// Other names of users, as sources have them, with the users.
     aliases: BTreeMap<String, UserId>,
-    projects: BTreeMap<ProjectId, Project>,
-    users: BTreeMap<UserId, User>,
-    machines: BTreeMap<MachineId, Machine>,
-    accounts: BTreeMap<AccountId, Account>,
+    projects: Rows<ProjectId, Project>,
+    users: Rows<UserId, User>,
+    machines: Rows<MachineId, Machine>,
+    accounts: Rows<AccountId, Account>,
     keys: BTreeMap<String, Key>,
     cycles: BTreeMap<CycleId, Cycle>,
     members: BTreeMap<(ProjectId, UserId), (bool, MemberRole)>,
@@ -102,10 +104,10 @@ impl Directory {
             mappings: Mappings::default(),
             records: Records::default(),
             aliases: BTreeMap::new(),
-            projects: BTreeMap::new(),
-            users: BTreeMap::new(),
-            machines: BTreeMap::new(),
-            accounts: BTreeMap::new(),
+            projects: Rows::default(),
+            users: Rows::default(),
+            machines: Rows::default(),
+            accounts: Rows::default(),
             keys: BTreeMap::new(),
             cycles: BTreeMap::new(),
             members: BTreeMap::new(),
@@ -412,7 +414,7 @@ impl Directory {
     /// The number that the next object of a kind gets.
     pub fn next_id(&self, kind: &str) -> i64 {
         let last = match kind {
-            "account" => self.accounts.last_key_value().map(|(id, _)| id.0),
+            "account" => self.accounts.last_number().map(|id| id.0),
             "cycle" => return self.next_cycle_id(),
             "grant" => self.grants.last_key_value().map(|(id, _)| id.0),
             _ => self.rates.iter().map(|r| r.id.0).max(),
