@@ -196,10 +196,10 @@ impl Resources {
                 ("gres", "gpu") => untyped = count,
                 ("gres", name) if name.starts_with("gpu:") => {
                     typed = typed.saturating_add(count.unwrap_or(0));
-                    found.add("gres/", name, count);
+                    found.add("gres/", name, stated);
                 }
-                (kind, "") => found.add("", kind, count),
-                (kind, name) => found.add(&format!("{kind}/"), name, count),
+                (kind, "") => found.add("", kind, stated),
+                (kind, name) => found.add(&format!("{kind}/"), name, stated),
             }
         }
         found.gpus = untyped.unwrap_or(typed);
@@ -207,7 +207,7 @@ impl Resources {
     }
 
     /// Adds one of the others, unless its name would not be read back.
-    fn add(&mut self, kind: &str, name: &str, count: Option<i64>) {
+    fn add(&mut self, kind: &str, name: &str, count: Option<Number>) {
         if let Some(count) = count.filter(|_| !name.contains([',', '='])) {
             // Writing to a String cannot fail.
             let _ = write!(self.others, "{kind}{name}={count},");

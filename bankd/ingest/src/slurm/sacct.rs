@@ -399,9 +399,9 @@ impl<'t> Fields<'_, 't> {
             || {
                 let requested = self.stated(Column::AllocGres);
                 let requested = requested.unwrap_or(self.text(Column::ReqGres));
-                tres::old_gpus(requested).saturating_mul(nodes.unwrap_or(0))
+                tres::old_gpus(requested, nodes.unwrap_or(0))
             },
-            |allocated| allocated.gpus,
+            |allocated| Ok(allocated.gpus),
         );
         let allocated = allocated.unwrap_or_default();
         let (memory_bytes, is_memory_decoded) = row::memory(
@@ -418,7 +418,10 @@ impl<'t> Fields<'_, 't> {
             ("NNodes", self.text(Column::NNodes)),
         ];
         Row {
-            unreadable: row::unreadable(&counts, self.text(Column::AllocTres), columns),
+            unreadable: row::unreadable(&counts, self.text(Column::AllocTres), columns).or_else(|| {
+                let part = gpus.err()?;
+                Some(format!("GPUs: {part:?} is no count"))
+            }),
             id: text(Column::JobId),
             raw_id: text(Column::JobIdRaw),
             is_disputed: allocated.disputes(cpus, nodes),
@@ -437,7 +440,7 @@ impl<'t> Fields<'_, 't> {
             end: moment(Column::End),
             nodes,
             cpus,
-            gpus: Some(gpus),
+            gpus: gpus.ok(),
             resources: self
                 .stated(Column::AllocTres)
                 .map(tres::others)

@@ -72,6 +72,26 @@ fn resources_supply_the_counts_that_no_column_has() {
         ("AllocTRES", "cpu=-16,node=2", "none 2 0"),
         ("AllocTRES", "cpu=16x", "!cpu: \"16x\" is no count"),
         ("AllocTRES", "cpu=1,node=x", "!node: \"x\" is no count"),
+        ("AllocTRES", "cpu=4,gres/gpu=2.0", "4 none 2"),
+        ("AllocTRES", "cpu=1.50K", "1536 none 0"),
+        ("AllocTRES", "cpu=0.5", "!cpu: \"0.5\" is no count"),
+        (
+            "NCPUS|AllocTRES",
+            "4|gres/gpu=0.5",
+            "!gres/gpu: \"0.5\" is no count",
+        ),
+        ("NCPUS|AllocTRES", "4|billing=36.50,cpu=4", "4 none 0"),
+        (
+            "NCPUS|AllocTRES",
+            "4|billing=x",
+            "!billing: \"x\" is no count",
+        ),
+        ("NCPUS|NNodes|ReqGRES", "12|3|PER_NODE:gpu:2", "12 3 6"),
+        (
+            "NCPUS|NNodes|ReqGRES",
+            "12|3|gpu:two",
+            "!GPUs: \"gpu:two\" is no count",
+        ),
     ] {
         let text = format!("JobID|State|Start|End|{columns}\n7|COMPLETED|{TIMES}|{values}\n");
         assert_eq!(results("sacct", &text), [expected], "{text}");

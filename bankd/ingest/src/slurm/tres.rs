@@ -28,8 +28,8 @@ impl Resources {
         let (mut has_cpus, mut has_nodes, mut has_memory) = (false, false, false);
         for (name, value) in pairs(text) {
             match name {
-                "cpu" if !has_cpus => (found.cpus, has_cpus) = (stated(value), true),
-                "node" if !has_nodes => (found.nodes, has_nodes) = (stated(value), true),
+                "cpu" if !has_cpus => (found.cpus, has_cpus) = (count(value), true),
+                "node" if !has_nodes => (found.nodes, has_nodes) = (count(value), true),
                 "mem" if !has_memory => (found.memory_bytes, has_memory) = (bytes(value), true),
                 "gres/gpu" if untyped.is_none() => untyped = Some(number(value)),
                 name if name.starts_with("gres/gpu:") => {
@@ -74,25 +74,42 @@ pub(super) fn others(text: &str) -> Vec<(String, Number)> {
     for (name, value) in pairs(text) {
         let is_known = OWN.contains(&name) || found.iter().any(|(other, _)| other == name);
         let fits = (1..=NAME_MAX).contains(&name.len()) && found.len() < OTHERS_MAX;
-        let count = number(value);
-        if !is_known && fits && count > 0 {
-            found.push((name.to_owned(), Number::whole(count)));
+        let count = amount(value).filter(|count| count.is_above_zero());
+        if let Some(count) = count.filter(|_| !is_known && fits) {
+            found.push((name.to_owned(), count));
         }
     }
     found
 }
 
-/// GPUs of `gpu:2`, `gpu:tesla:2`, `gpu`, as the older layouts ask for them on each node.
-pub(super) fn old_gpus(text: &str) -> i64 {
-    text.split(',')
-        .filter(|part| part.split(':').next() == Some("gpu"))
-        .map(|part| {
-            // `gpu:a100:2(S:0-1)` contains the sockets.
-            let part = part.split('(').next().unwrap_or(part);
-            let last = part.rsplit(':').next().unwrap_or(part);
-            last.parse().unwrap_or(1).max(0)
-        })
-        .fold(0, i64::saturating_add)
+/// GPUs of the older columns. `gpu:2`, `gpu:tesla:2`, `gpu` and `PER_NODE:gpu:2` are those of each node,
+/// `PER_JOB:gpu:2` those of the job. A name can have the prefix `gres:`.
+///
+/// # Errors
+/// A part whose number of GPUs cannot be read: its count is no number, or it is one of each task or socket.
+pub(super) fn old_gpus(text: &str, nodes: i64) -> Result<i64, &str> {
+    let mut sum = 0_i64;
+    for part in text.split(',') {
+        // `gpu:a100:2(S:0-1)` contains the sockets.
+        let bare = part.split('(').next().unwrap_or(part);
+        let (per, name) = bare.split_once(':').unwrap_or(("", bare));
+        let (per, name) = if per.starts_with("PER_") { (per, name) } else { ("", bare) };
+        let name = name.strip_prefix("gres").map_or(name, |rest| {
+            rest.strip_prefix([':', '/']).unwrap_or(name)
+        });
+        let mut words = name.split(':');
+        if words.next() != Some("gpu") {
+            continue;
+        }
+        let count = words.next_back().map_or(Some(1), count).ok_or(part)?.max(0);
+        let times = match per {
+            "" | "PER_NODE" => nodes,
+            "PER_JOB" => 1,
+            _ => return Err(part),
+        };
+        sum = sum.saturating_add(count.saturating_mul(times));
+    }
+    Ok(sum)
 }
 
 /// A size in bytes.
@@ -129,13 +146,15 @@ pub(super) fn requested_memory(
 
 /// A size in megabytes: `144000M`, `62.50G`; a bare number counts megabytes.
 fn megabytes(text: &str) -> Option<Number> {
-    let unit = text.chars().last()?;
     if text.starts_with('-') {
         return None;
     }
-    if unit.is_ascii_digit() {
-        return Number::parse(text);
-    }
+    Number::parse(text).or_else(|| suffixed(text))
+}
+
+/// A number with a suffix of 1024s, in units of 2^20.
+fn suffixed(text: &str) -> Option<Number> {
+    let unit = text.chars().last()?;
     let number = Number::parse(text.strip_suffix(unit)?)?;
     let thousandth = Number::scaled(9_765_625, 10);
     match unit.to_ascii_uppercase() {
@@ -148,29 +167,34 @@ fn megabytes(text: &str) -> Option<Number> {
     }
 }
 
-/// A count, perhaps with a suffix of 1024s; an invalid or negative one is zero.
+/// A count of GPUs; an invalid or negative one is zero.
 fn number(text: &str) -> i64 {
-    stated(text).unwrap_or(0).max(0)
+    count(text).unwrap_or(0).max(0)
 }
 
-fn stated(text: &str) -> Option<i64> {
-    text.parse().ok().or_else(|| suffixed(text))
+/// A whole count: `4`, `4.0`, `2K`. A part of a processor, node or GPU is none.
+fn count(text: &str) -> Option<i64> {
+    let whole = || i64::try_from(amount(text)?.as_whole()?).ok();
+    text.parse().ok().or_else(whole)
 }
 
-/// The first count that is no number: of GPUs, and of the processors and nodes that no column states.
+/// A number that counts, perhaps with a suffix of 1024s: `36.50`, `1.5K`.
+fn amount(text: &str) -> Option<Number> {
+    let scaled = || suffixed(text)?.times(Number::whole(1 << 20));
+    Number::parse(text).or_else(scaled)
+}
+
+/// The first count that cannot be read: of processors and nodes that no column states, of GPUs, and of the
+/// further resources.
 pub(super) fn unreadable(text: &str, columns: [Option<i64>; 2]) -> Option<(&str, &str)> {
     let [has_cpus, has_nodes] = columns.map(|count| count.is_some());
-    let is_counted = |name: &str| match name {
-        "cpu" => !has_cpus,
-        "node" => !has_nodes,
-        name => name == "gres/gpu" || name.starts_with("gres/gpu:"),
+    let is_readable = |name: &str, value: &str| match name {
+        "cpu" => has_cpus || count(value).is_some(),
+        "node" => has_nodes || count(value).is_some(),
+        name if name == "gres/gpu" || name.starts_with("gres/gpu:") => count(value).is_some(),
+        name => OWN.contains(&name) || amount(value).is_some(),
     };
-    pairs(text).find(|(name, value)| is_counted(name) && stated(value).is_none())
-}
-
-fn suffixed(text: &str) -> Option<i64> {
-    let many = megabytes(text)?.times(Number::whole(1 << 20))?;
-    i64::try_from(many.cut(0).as_whole()?).ok()
+    pairs(text).find(|(name, value)| !is_readable(name, value))
 }
 
 #[cfg(test)]
@@ -183,6 +207,9 @@ mod tests {
             ("billing=8,cpu=8,gres/gpu=4,gres/gpu:a100=4,mem=16G", 4),
             ("gres/gpu:a100=1,gres/gpu:v100=2", 3),
             ("gres/gpu=2K", 2048),
+            ("gres/gpu=2.0", 2),
+            ("gres/gpu=1e1", 10),
+            ("gres/gpu:a100=1.00,gres/gpu:v100=2", 3),
             ("gres/gpu=-4", 0),
             ("gres/gpu:a100=2,gres/gpu:v100=-1", 2),
             ("cpu=1", 0),
@@ -190,15 +217,31 @@ mod tests {
         ] {
             assert_eq!(Resources::read(text).gpus, count, "{text}");
         }
-        assert_eq!(
-            (
-                old_gpus("gpu:2"),
-                old_gpus("gpu:tesla:3,x:1"),
-                old_gpus("gpu"),
-                old_gpus("gpu:a100:2(S:0-1)")
-            ),
-            (2, 3, 1, 2)
-        );
+    }
+
+    #[test]
+    fn gpus_of_older_columns_are_those_of_each_node() {
+        for (text, gpus) in [
+            ("gpu:2", Ok(6)),
+            ("gpu:tesla:3,x:1", Ok(9)),
+            ("gpu", Ok(3)),
+            ("gpu:a100:2(S:0-1)", Ok(6)),
+            ("gpu:2(IDX:0,3)", Ok(6)),
+            ("gpu:-2", Ok(0)),
+            ("PER_NODE:gpu:2", Ok(6)),
+            ("PER_NODE:gpu:tesla:2", Ok(6)),
+            ("gres:gpu:2", Ok(6)),
+            ("PER_NODE:gres:gpu:2,PER_JOB:gpu:1", Ok(7)),
+            ("PER_TASK:craynetwork:1", Ok(0)),
+            ("gres_x:2,gpux:2", Ok(0)),
+            ("", Ok(0)),
+            ("gpu:two", Err("gpu:two")),
+            ("x:1,gpu:2x", Err("gpu:2x")),
+            ("gpu:1.5", Err("gpu:1.5")),
+            ("PER_TASK:gpu:1", Err("PER_TASK:gpu:1")),
+        ] {
+            assert_eq!(old_gpus(text, 3), gpus, "{text}");
+        }
     }
 
     #[test]
@@ -211,6 +254,10 @@ mod tests {
             [named("billing", 7), named("gres/gpu:a100", 4)]
         );
         assert_eq!(others(""), []);
+        let text = "billing=36.50,license/x=1.5K,a=0.0,b=-1,c=x";
+        let found = others(text).into_iter();
+        let found: Vec<_> = found.map(|(name, count)| format!("{name}={count}")).collect();
+        assert_eq!(found, ["billing=36.5", "license/x=1536"]);
     }
 
     #[test]
