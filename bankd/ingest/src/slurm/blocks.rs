@@ -2,7 +2,7 @@
 //! (`collectors.md` a.8).
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead};
 
 use chrono_tz::Tz;
@@ -119,7 +119,7 @@ const FREE: [&str; 7] = [
 
 /// Keys that decide the payer and the amount. A free text of the user could contain one of them, so
 /// a line with two different values of one is rejected.
-const DECIDING: [&str; 17] = [
+const DECIDING: [&str; 24] = [
     "JobId",
     "ArrayJobId",
     "ArrayTaskId",
@@ -130,47 +130,100 @@ const DECIDING: [&str; 17] = [
     "Account",
     "Partition",
     "JobState",
+    "QOS",
+    "Cluster",
+    "Reservation",
     "StartTime",
+    "SubmitTime",
     "EndTime",
     "RunTime",
     "NumNodes",
+    "TimeLimit",
     "NumCPUs",
     "NodeCnt",
     "ProcCnt",
 ];
+    "ReqTRES",
+    RESOURCES,
+];
+
+/// The allocated resources, and their names in other versions: a job has one of them.
+const RESOURCES: &str = "AllocTRES";
+const ALSO_RESOURCES: [&str; 2] = ["TRES", "Tres"];
+
+/// Free texts of a job in one line, and the key that Slurm prints behind them; none where nothing that decides
+/// follows.
+const BOUNDED: [(&str, &str); 5] = [
+    ("JobName", "UserId"),
+    ("Name", "JobState"),
+    ("WorkDir", "ReservationName"),
+    ("Command", ""),
+    ("Comment", ""),
 
 /// The words of a job. Of a repeated key the first value is used.
-struct Words<'a>(BTreeMap<&'a str, &'a str>);
+#[derive(Default)]
+struct Words<'a> {
+    values: BTreeMap<&'a str, &'a str>,
+    /// Deciding keys that stand behind a free text in its line so far, and nowhere else.
+    doubtful: BTreeSet<&'a str>,
+}
 
 impl<'a> Words<'a> {
     fn read(text: &'a str) -> Result<Self, String> {
         let text = text.trim_end();
         let is_block = text.contains('\n');
-        let mut words = BTreeMap::new();
+        let mut words = Self::default();
         for line in text.lines() {
             let mut rest = line.trim_start();
+            // The last key behind the free text that the rest of the line may still be part of.
+            let mut behind: Option<&str> = None;
             while !rest.is_empty() {
                 let (word, left) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
                 if let Some((key, value)) = word.split_once('=') {
                     let is_free = is_block && FREE.contains(&key);
                     let whole = rest.split_once('=').map_or(value, |(_, whole)| whole);
                     let value = if is_free { whole.trim_end() } else { value };
-                    let first = *words.entry(key).or_insert(value);
-                    if first != value && DECIDING.contains(&key) {
-                        return Err(format!("{key}= twice, with different values"));
-                    }
+                    behind = behind.filter(|end| *end != key || has_key(left, end));
+                    words.add(key, value, behind.is_some())?;
                     if is_free {
                         break;
                     }
                 }
+                    let bounded = BOUNDED.iter().find(|(free, _)| *free == key);
+                    let end = bounded
+                        .map(|(_, end)| *end)
+                        .filter(|end| end.is_empty() || has_key(left, end));
+                    behind = behind.or(end);
                 rest = left.trim_start();
             }
         }
-        Ok(Self(words))
+        match words.doubtful.first() {
+            Some(key) => Err(format!("{key}= in a text of the user only")),
+            None => Ok(words),
+        }
+    }
+
+    fn add(&mut self, key: &'a str, value: &'a str, is_in_text: bool) -> Result<(), String> {
+        let is_other_name = ALSO_RESOURCES.contains(&key);
+        let known = if is_other_name { RESOURCES } else { key };
+        let is_new = !self.values.contains_key(known);
+        let first = *self.values.entry(known).or_insert(value);
+        if !DECIDING.contains(&known) {
+            return Ok(());
+        }
+        if first != value {
+            return Err(format!("{key}= twice, with different values"));
+        }
+        if !is_in_text {
+            self.doubtful.remove(known);
+        } else if is_new {
+            self.doubtful.insert(known);
+        }
+        Ok(())
     }
 
     fn get(&self, key: &str) -> &'a str {
-        self.0.get(key).copied().unwrap_or_default()
+        self.values.get(key).copied().unwrap_or_default()
     }
 
     /// `amy(1001)` is amy.
@@ -256,6 +309,12 @@ mod tests {
     fn results(form: Form, text: &str) -> Vec<String> {
         let mut input = text.as_bytes();
         let mut results = Vec::new();
+/// Whether a line has a word `key=…`.
+fn has_key(line: &str, key: &str) -> bool {
+    let mut words = line.split_whitespace();
+    words.any(|word| word.split_once('=').is_some_and(|(name, _)| name == key))
+}
+
         let mut sink = |record: Record| {
             results.push(match record.found {
                 Found::Jobs(jobs) => {
@@ -323,6 +382,62 @@ mod tests {
                  StartTime=2025-10-26T01:30:00 EndTime=2025-10-26T02:00:00"
                     .to_owned(),
                 "7 amy \"\" 5400",
+            (
+                Form::Scontrol,
+                format!(
+                    "JobId=7 JobName=x AllocTRES=cpu=8 QOS=free UserId=amy(1) QOS=dear {REST} AllocTRES=cpu=1"
+                ),
+                "!QOS= twice, with different values",
+            ),
+            (
+                Form::Scontrol,
+                format!("JobId=7 JobName=x AllocTRES=cpu=8 UserId=amy(1) {REST} TRES=cpu=1"),
+                "!TRES= twice, with different values",
+            ),
+            // A key that this version of Slurm does not print.
+            (
+                Form::Scontrol,
+                format!("JobId=7 JobName=x Reservation=r UserId=amy(1) {REST}"),
+                "!Reservation= in a text of the user only",
+            ),
+            (
+                Form::Jobcomp,
+                format!(
+                    "JobId=7 UserId=amy(1) Name=x JobState=COMPLETED ArrayJobId=5 {REST} Cluster=m"
+                ),
+                "!ArrayJobId= in a text of the user only",
+            ),
+            (
+                Form::Scontrol,
+                format!("JobId=7 JobName=x QOS=q UserId=amy(1) QOS=q {REST}"),
+                "7 amy \"x\" 60",
+            ),
+            (
+                Form::Scontrol,
+                format!(
+                    "JobId=7 JobName=x UserId=amy(1) {REST} Command=/x WorkDir=/ Comment=y Cluster=old"
+                ),
+                "!Cluster= in a text of the user only",
+            ),
+            (
+                Form::Jobcomp,
+                format!("JobId=7 UserId=amy(1) Name=x Cluster=old {REST} Cluster=m"),
+                "!Cluster= twice, with different values",
+            ),
+            (
+                Form::Jobcomp,
+                format!(
+                    "JobId=7 UserId=amy(1) Name=x Tres=cpu=1 {REST} WorkDir=/ ReservationName= Account=c"
+                ),
+                "!AllocTRES= in a text of the user only",
+            ),
+            (
+                Form::Jobcomp,
+                format!(
+                    "JobId=7 UserId=amy(1) Name=x {REST} WorkDir=/ QOS=free ReservationName= Account=c"
+                ),
+                "!QOS= in a text of the user only",
+            ),
             ),
             (
                 Form::Scontrol,

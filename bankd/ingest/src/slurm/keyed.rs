@@ -24,7 +24,10 @@ impl Reader for KeyValue {
 }
 
 fn found(text: &str, zone: Tz) -> Found {
-    let values = pairs(text);
+    let values = match pairs(text) {
+        Ok(values) => values,
+        Err(why) => return Found::Malformed(why),
+    };
     let get = |name: &str| values.get(name).copied().unwrap_or_default();
     let id = get("JobID");
     if id.is_empty() {
@@ -81,8 +84,22 @@ fn found(text: &str, zone: Tz) -> Found {
     row.found(Order::EndStartState)
 }
 
+/// Texts of the user's own. Everything else decides the payer, the amount, or what the record is.
+const FREE: [&str; 7] = [
+    "JobName",
+    "Comment",
+    "AdminComment",
+    "SystemComment",
+    "SubmitLine",
+    "WorkDir",
+    "Reason",
+];
+
 /// The pairs of a line.
-fn pairs(text: &str) -> BTreeMap<&str, &str> {
+///
+/// # Errors
+/// If a key has two different values: a text of the user could contain one of them.
+fn pairs(text: &str) -> Result<BTreeMap<&str, &str>, String> {
     let mut pairs = BTreeMap::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("=\"") {
@@ -90,8 +107,11 @@ fn pairs(text: &str) -> BTreeMap<&str, &str> {
             break;
         };
         let key = before.rsplit(char::is_whitespace).next().unwrap_or(before);
-        pairs.insert(key, value);
+        let first = *pairs.entry(key).or_insert(value);
+        if first != value && !FREE.contains(&key) {
+            return Err(format!("{key}= twice, with different values"));
+        }
         rest = left;
     }
-    pairs
+    Ok(pairs)
 }
