@@ -7,6 +7,7 @@ use std::io::{self, BufRead};
 
 use chrono_tz::Tz;
 
+use super::hosts;
 use super::row::{self, Moment, Order, Row};
 use super::stated::Stated;
 use super::tres::{self, Resources};
@@ -129,20 +130,19 @@ const DECIDING: [&str; 24] = [
     "GroupId",
     "Account",
     "Partition",
-    "JobState",
     "QOS",
     "Cluster",
     "Reservation",
-    "StartTime",
+    "JobState",
     "SubmitTime",
+    "StartTime",
     "EndTime",
     "RunTime",
-    "NumNodes",
     "TimeLimit",
+    "NumNodes",
     "NumCPUs",
     "NodeCnt",
     "ProcCnt",
-];
     "ReqTRES",
     RESOURCES,
 ];
@@ -159,6 +159,7 @@ const BOUNDED: [(&str, &str); 5] = [
     ("WorkDir", "ReservationName"),
     ("Command", ""),
     ("Comment", ""),
+];
 
 /// The words of a job. Of a repeated key the first value is used.
 #[derive(Default)]
@@ -188,12 +189,12 @@ impl<'a> Words<'a> {
                     if is_free {
                         break;
                     }
-                }
                     let bounded = BOUNDED.iter().find(|(free, _)| *free == key);
                     let end = bounded
                         .map(|(_, end)| *end)
                         .filter(|end| end.is_empty() || has_key(left, end));
                     behind = behind.or(end);
+                }
                 rest = left.trim_start();
             }
         }
@@ -247,6 +248,13 @@ impl<'a> Words<'a> {
         text.split('-').next().unwrap_or(text)
     }
 
+    /// Seconds of the time limit. jobcomp prints minutes.
+    fn limit(&self) -> Option<i64> {
+        let text = self.get("TimeLimit");
+        let minutes = || row::integer(text)?.checked_mul(60);
+        row::limit(text).or_else(minutes)
+    }
+
     fn row(&self, [nodes, cpus, name]: [&str; 3], zone: Tz) -> Row<'a> {
         let text = |key: &str| Cow::Borrowed(self.get(key));
         // The ids that `sacct` prints.
@@ -257,14 +265,13 @@ impl<'a> Words<'a> {
         let id = of("ArrayJobId", "ArrayTaskId", '_')
             .or_else(|| of("HetJobId", "HetJobOffset", '+'))
             .unwrap_or_else(|| text("JobId"));
-        let resources = ["AllocTRES", "TRES", "Tres"];
-        let resources = resources.map(|key| self.get(key));
-        let allocated = resources.into_iter().find(|text| !text.is_empty());
-        let others = tres::others(allocated.unwrap_or_default());
+        let allocated = self.get(RESOURCES);
+        let others = tres::others(allocated);
         let counts = [cpus, nodes].map(|key| (key, self.count(key)));
-        let columns = counts.map(|(_, text)| row::integer(text));
-        let unreadable = row::unreadable(&counts, allocated.unwrap_or_default(), columns);
-        let allocated = Resources::read(allocated.unwrap_or_default());
+        let [cpus, nodes] = counts.map(|(_, text)| row::integer(text));
+        let columns = [cpus, nodes.or_else(|| hosts::listed(self.get("NodeList")))];
+        let unreadable = row::unreadable(&counts, allocated, columns);
+        let allocated = Resources::read(allocated);
         let [cpus, nodes] = allocated.complete(columns);
         let (memory_bytes, _) = row::memory(&allocated, self.get("ReqTRES"), "", cpus, nodes);
         Row {
@@ -288,7 +295,7 @@ impl<'a> Words<'a> {
             gpus: Some(allocated.gpus),
             resources: others,
             memory_bytes,
-            limit_s: row::limit(self.get("TimeLimit")),
+            limit_s: self.limit(),
             unreadable,
             has_nodes: true,
             stated: Stated {
@@ -302,6 +309,12 @@ impl<'a> Words<'a> {
     }
 }
 
+/// Whether a line has a word `key=…`.
+fn has_key(line: &str, key: &str) -> bool {
+    let mut words = line.split_whitespace();
+    words.any(|word| word.split_once('=').is_some_and(|(name, _)| name == key))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -309,12 +322,6 @@ mod tests {
     fn results(form: Form, text: &str) -> Vec<String> {
         let mut input = text.as_bytes();
         let mut results = Vec::new();
-/// Whether a line has a word `key=…`.
-fn has_key(line: &str, key: &str) -> bool {
-    let mut words = line.split_whitespace();
-    words.any(|word| word.split_once('=').is_some_and(|(name, _)| name == key))
-}
-
         let mut sink = |record: Record| {
             results.push(match record.found {
                 Found::Jobs(jobs) => {
@@ -375,13 +382,6 @@ fn has_key(line: &str, key: &str) -> bool {
                 format!("JobId=7 UserId=amy(1) Name=two words {REST}"),
                 "7 amy \"two\" 60",
             ),
-            // The hour that clocks repeat, and an end before the start: the run time decides.
-            (
-                Form::Scontrol,
-                "JobId=7 UserId=amy(1) JobState=COMPLETED RunTime=01:30:00\n   \
-                 StartTime=2025-10-26T01:30:00 EndTime=2025-10-26T02:00:00"
-                    .to_owned(),
-                "7 amy \"\" 5400",
             (
                 Form::Scontrol,
                 format!(
@@ -438,6 +438,13 @@ fn has_key(line: &str, key: &str) -> bool {
                 ),
                 "!QOS= in a text of the user only",
             ),
+            // The hour that clocks repeat, and an end before the start: the run time decides.
+            (
+                Form::Scontrol,
+                "JobId=7 UserId=amy(1) JobState=COMPLETED RunTime=01:30:00\n   \
+                 StartTime=2025-10-26T01:30:00 EndTime=2025-10-26T02:00:00"
+                    .to_owned(),
+                "7 amy \"\" 5400",
             ),
             (
                 Form::Scontrol,

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, BufRead};
 
+use super::hosts;
 use super::row::{Moment, Order, Row};
 use super::stated::Stated;
 use super::tres;
@@ -68,7 +69,7 @@ fn found(job: &Object<'_>) -> Found {
         submit: at("submission"),
         start,
         end,
-        nodes: resources.nodes,
+        nodes: resources.nodes.or_else(|| nodes(job)),
         cpus: resources.cpus,
         gpus: Some(resources.gpus),
         resources: tres::others(&resources.others),
@@ -90,6 +91,14 @@ fn found(job: &Object<'_>) -> Found {
         ..Row::default()
     };
     row.found(Order::EndStartState)
+}
+
+/// Nodes that the job states, else those of its list.
+fn nodes(job: &Object<'_>) -> Option<i64> {
+    let stated = number(job, "allocation_nodes").and_then(Number::as_whole);
+    let stated = stated.and_then(|nodes| i64::try_from(nodes).ok());
+    let listed = || hosts::listed(&job.text("nodes")?);
+    stated.filter(|nodes| *nodes > 0).or_else(listed)
 }
 
 /// The name of its reservation.

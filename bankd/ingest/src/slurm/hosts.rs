@@ -36,6 +36,11 @@ pub(super) fn count(list: &str) -> Option<u64> {
     (!is_empty).then_some(all)
 }
 
+/// The same as a count of a job.
+pub(super) fn listed(list: &str) -> Option<i64> {
+    i64::try_from(count(list)?).ok()
+}
+
 /// `01-04` are four, `7` is one.
 fn range(text: &str) -> Option<u64> {
     let (low, high) = text.split_once('-').unwrap_or((text, text));

@@ -5,6 +5,7 @@ use std::io::{self, BufRead};
 
 use chrono_tz::Tz;
 
+use super::hosts;
 use super::row::{self, Moment, Order, Row};
 use super::stated::{self, Stated};
 use super::tres::{self, Resources};
@@ -38,11 +39,13 @@ fn found(text: &str, zone: Tz) -> Found {
     }
     let text = |name: &str| get(name).into();
     let allocated = Resources::read(get("AllocTRES"));
-    let columns = ["NCPUS", "NNodes"].map(|name| row::integer(get(name)));
+    let counts = ["NCPUS", "AllocCPUS", "NNodes"].map(|name| (name, get(name)));
+    let [cpus, also_cpus, nodes] = counts.map(|(_, text)| row::integer(text));
+    let listed = || hosts::listed(get("NodeList"));
+    let columns = [cpus.or(also_cpus), nodes.or_else(listed)];
     let [cpus, nodes] = allocated.complete(columns);
     let (memory_bytes, decoded) =
         row::memory(&allocated, get("ReqTRES"), get("ReqMem"), cpus, nodes);
-    let counts = ["NCPUS", "NNodes"].map(|name| (name, get(name)));
     let row = Row {
         unreadable: row::unreadable(&counts, get("AllocTRES"), columns),
         id: id.into(),
@@ -69,7 +72,7 @@ fn found(text: &str, zone: Tz) -> Found {
         memory_bytes,
         run_time: None,
         elapsed: values.get("Elapsed").and_then(|elapsed| clock(elapsed)),
-        cpu: None,
+        cpu: clock(get("TotalCPU")).filter(|cpu| cpu.is_above_zero()),
         limit_s: row::limit(get("Timelimit")),
         has_nodes: true,
         stated: Stated {

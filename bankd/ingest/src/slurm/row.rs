@@ -214,7 +214,7 @@ impl Row<'_> {
             gpus: self.gpus.map(Number::whole),
             resources: self.resources.clone(),
             memory_bytes: self.memory_bytes,
-            cpu: self.cpu,
+            cpu: self.cpu.or_else(|| self.stated.processor_time()),
             limit_s: self.limit_s,
             stated: self.stated.pairs(),
             quantities: Vec::with_capacity(6),

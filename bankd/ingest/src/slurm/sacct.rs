@@ -228,7 +228,7 @@ impl<'a> Reading<'a> {
             return self.malformed(line, raw, "no job id", sink);
         }
         if id.contains('.') {
-            return self.step(line, id, raw, row.text(Column::TotalCpu), sink);
+            return self.step(line, id, raw, row.used(), sink);
         }
         let row = row.row(self.zone);
         let waits = row.cpu.is_some_and(Number::is_zero);
@@ -308,7 +308,7 @@ impl<'a> Reading<'a> {
         line: u64,
         id: &str,
         raw: &[u8],
-        total_cpu: &str,
+        used: Option<Number>,
         sink: &mut Sink<'_>,
     ) -> io::Result<()> {
         let (job, step) = id.split_once('.').unwrap_or((id, ""));
@@ -316,8 +316,8 @@ impl<'a> Reading<'a> {
             && parent.id == job
             && step != "extern"
         {
-            let cpu = clock(total_cpu).unwrap_or_default();
-            parent.steps = parent.steps.plus(cpu).unwrap_or(parent.steps);
+            let used = used.unwrap_or_default();
+            parent.steps = parent.steps.plus(used).unwrap_or(parent.steps);
         }
         sink(Record::new(line, raw, Found::Skipped("step".into())))
     }
@@ -372,6 +372,24 @@ impl<'t> Fields<'_, 't> {
         self.stated(column).unwrap_or_default()
     }
 
+    /// Processor time: the total, or the sum of both modes; none without such a column.
+    fn used(&self) -> Option<Number> {
+        let time = |column| {
+            self.stated(column)
+                .map(|text| clock(text).unwrap_or_default())
+        };
+        let total = time(Column::TotalCpu);
+        let parts = [time(Column::UserCpu), time(Column::SystemCpu)];
+        let sum = parts.into_iter().flatten().reduce(|one, other| {
+            // Both are short clocks.
+            one.plus(other).unwrap_or(one)
+        });
+        total
+            .filter(|total| total.is_above_zero())
+            .or(sum)
+            .or(total)
+    }
+
     fn beyond(&self, cpus: Option<i64>, nodes: Option<i64>) -> Stated<'t> {
         let time = |column| self.stated(column).and_then(clock);
         Stated {
@@ -384,25 +402,26 @@ impl<'t> Fields<'_, 't> {
         }
     }
 
+    /// GPUs of the older columns.
+    fn old_gpus(&self, nodes: Option<i64>) -> Result<i64, String> {
+        let requested = self.stated(Column::AllocGres);
+        let requested = requested.unwrap_or(self.text(Column::ReqGres));
+        let gpus = tres::old_gpus(requested, nodes.unwrap_or(0));
+        gpus.map_err(|part| format!("GPUs: {part:?} is no count"))
+    }
+
     fn row(&self, zone: Tz) -> Row<'t> {
         let text = |column| self.text(column).into();
         let moment = |column| Moment::read(self.text(column), zone);
         let count = |column| row::integer(self.text(column));
-        let listed = || i64::try_from(hosts::count(self.text(Column::NodeList))?).ok();
+        let listed = || hosts::listed(self.text(Column::NodeList));
         let columns = [
             count(Column::NCpus).or_else(|| count(Column::AllocCpus)),
             count(Column::NNodes).or_else(listed),
         ];
         let allocated = self.stated(Column::AllocTres).map(Resources::read);
         let [cpus, nodes] = allocated.unwrap_or_default().complete(columns);
-        let gpus = allocated.map_or_else(
-            || {
-                let requested = self.stated(Column::AllocGres);
-                let requested = requested.unwrap_or(self.text(Column::ReqGres));
-                tres::old_gpus(requested, nodes.unwrap_or(0))
-            },
-            |allocated| Ok(allocated.gpus),
-        );
+        let gpus = allocated.map_or_else(|| self.old_gpus(nodes), |known| Ok(known.gpus));
         let allocated = allocated.unwrap_or_default();
         let (memory_bytes, is_memory_decoded) = row::memory(
             &allocated,
@@ -411,17 +430,14 @@ impl<'t> Fields<'_, 't> {
             cpus,
             nodes,
         );
-        let used = self.stated(Column::TotalCpu);
         let counts = [
             ("NCPUS", self.text(Column::NCpus)),
             ("AllocCPUS", self.text(Column::AllocCpus)),
             ("NNodes", self.text(Column::NNodes)),
         ];
         Row {
-            unreadable: row::unreadable(&counts, self.text(Column::AllocTres), columns).or_else(|| {
-                let part = gpus.err()?;
-                Some(format!("GPUs: {part:?} is no count"))
-            }),
+            unreadable: row::unreadable(&counts, self.text(Column::AllocTres), columns)
+                .or(gpus.as_ref().err().cloned()),
             id: text(Column::JobId),
             raw_id: text(Column::JobIdRaw),
             is_disputed: allocated.disputes(cpus, nodes),
@@ -449,7 +465,7 @@ impl<'t> Fields<'_, 't> {
             is_memory_decoded: is_memory_decoded && memory_bytes.is_some(),
             run_time: None,
             elapsed: self.stated(Column::Elapsed).and_then(clock),
-            cpu: used.map(|cpu| clock(cpu).unwrap_or_default()),
+            cpu: self.used(),
             limit_s: row::limit(self.text(Column::TimeLimit)),
             has_nodes: true,
             stated: self.beyond(cpus, nodes),

@@ -25,6 +25,13 @@ pub(super) struct Stated<'t> {
 }
 
 impl Stated<'_> {
+    /// Processor time of both modes; none where the record has zeros or nothing.
+    pub(super) fn processor_time(&self) -> Option<Number> {
+        let mut parts = self.cpu.iter().flatten();
+        let sum = parts.try_fold(Number::ZERO, |sum, part| sum.plus(*part))?;
+        sum.is_above_zero().then_some(sum)
+    }
+
     /// By the names of [`kept`]; missing or empty values are left out.
     pub(super) fn pairs(&self) -> Vec<(&'static str, String)> {
         let mut pairs = Vec::new();

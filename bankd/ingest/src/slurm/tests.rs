@@ -53,7 +53,7 @@ fn shown(format: &str, read: &Read<'_>) -> Vec<String> {
 /// Sites keep `AllocTRES` only: its processors and nodes count where no column has them.
 #[test]
 fn resources_supply_the_counts_that_no_column_has() {
-    const TIMES: &str = "2026-11-01T00:00:00|2026-11-01T01:00:00";
+    let [start, end] = TIMES;
     for (columns, values, expected) in [
         ("AllocTRES", "cpu=16,gres/gpu=2,mem=8G,node=2", "16 2 2"),
         ("AllocTRES", "cpu=2K,node=1", "2048 1 0"),
@@ -93,10 +93,9 @@ fn resources_supply_the_counts_that_no_column_has() {
             "!GPUs: \"gpu:two\" is no count",
         ),
     ] {
-        let text = format!("JobID|State|Start|End|{columns}\n7|COMPLETED|{TIMES}|{values}\n");
+        let text = format!("JobID|State|Start|End|{columns}\n7|COMPLETED|{start}|{end}|{values}\n");
         assert_eq!(results("sacct", &text), [expected], "{text}");
     }
-    let (start, end) = TIMES.split_once('|').unwrap();
     let keyed = format!(
         "JobID=\"7\" State=\"COMPLETED\" Start=\"{start}\" End=\"{end}\" AllocTRES=\"cpu=16,node=2\""
     );
@@ -126,4 +125,144 @@ fn a_job_by_itself_is_read_again() {
         "2026-10-01T00:00:00Z","containerStatuses":[{"name":"c","state":{"terminated":{"startedAt":
         "2026-10-01T00:00:00Z","finishedAt":"2026-10-01T01:00:00Z"}}}]}}"#;
     assert_eq!(again("kubernetes", pod), ["2 none none"]);
+}
+
+const TIMES: [&str; 2] = ["2026-11-01T00:00:00", "2026-11-01T01:00:00"];
+
+/// The columns that a rendering has are asked for in the same order as those of `sacct`.
+#[test]
+fn other_columns_supply_processors_and_nodes() {
+    let [start, end] = TIMES;
+    let keyed = format!(
+        "JobID=\"7\" State=\"COMPLETED\" Start=\"{start}\" End=\"{end}\" AllocCPUS=\"16\" NodeList=\"n[1-2]\""
+    );
+    assert_eq!(results("sacct-keyvalue", &keyed), ["16 2 0"]);
+    let bad = keyed.replace("16", "x");
+    assert_eq!(
+        results("sacct-keyvalue", &bad),
+        ["!AllocCPUS: \"x\" is no count"]
+    );
+    let block = format!(
+        "JobId=7 JobState=COMPLETED StartTime={start} EndTime={end} NodeList=n[1-2] NumCPUs=16"
+    );
+    assert_eq!(results("slurm-scontrol", &block), ["16 2 0"]);
+    for (nodes, expected) in [
+        (r#""nodes":"n[1-3]""#, "4 3 0"),
+        (r#""nodes":"n[1-3]","allocation_nodes":2"#, "4 2 0"),
+        (
+            r#""allocation_nodes":{"set":true,"number":2},"nodes":"""#,
+            "4 2 0",
+        ),
+        (r#""allocation_nodes":0,"nodes":"""#, "4 none 0"),
+    ] {
+        let text = format!(
+            r#"{{"jobs":[{{"job_id":7,"state":{{"current":["COMPLETED"]}},"time":{{"start":100,"end":160}},
+            "tres":{{"allocated":[{{"type":"cpu","name":"","count":4}}]}},{nodes}}}]}}"#
+        );
+        assert_eq!(results("slurm-json", &text), [expected], "{nodes}");
+    }
+}
+
+/// Pairs in a text of the user's own do not decide.
+#[test]
+fn a_key_with_two_values_is_rejected() {
+    let [start, end] = TIMES;
+    let keyed = |name: &str| {
+        format!(
+            "JobID=\"7\" User=\"amy\" State=\"COMPLETED\" NCPUS=\"1\" QOS=\"dear\" Start=\"{start}\" \
+             End=\"{end}\" JobName=\"{name}\""
+        )
+    };
+    for (name, expected) in [
+        ("x", "1 none 0"),
+        ("x\" JobName=\"y", "1 none 0"),
+        ("x\" QOS=\"dear", "1 none 0"),
+        (
+            "x\" User=\"boss\" QOS=\"free",
+            "!User= twice, with different values",
+        ),
+        ("x\" QOS=\"free", "!QOS= twice, with different values"),
+        ("x\" NCPUS=\"", "!NCPUS= twice, with different values"),
+    ] {
+        assert_eq!(
+            results("sacct-keyvalue", &keyed(name)),
+            [expected],
+            "{name}"
+        );
+    }
+}
+
+/// The processor time and the time limit of each job.
+fn times(format: &str, text: &str) -> Vec<String> {
+    let format = formats::named(format).unwrap();
+    let mut reader = (format.reader)(&Options::default()).unwrap();
+    let mut times = Vec::new();
+    let mut sink = |record: Record| {
+        if let Found::Jobs(jobs) = record.found {
+            let cpu = jobs[0].cpu.map_or("none".to_owned(), |cpu| cpu.to_string());
+            let limit = jobs[0].limit_s.map_or("none".to_owned(), |s| s.to_string());
+            times.push(format!("{cpu} {limit}"));
+        }
+        Ok(())
+    };
+    reader.file("f", &mut text.as_bytes(), &mut sink).unwrap();
+    times
+}
+
+#[test]
+fn processor_time_is_the_sum_of_its_parts() {
+    let [start, end] = TIMES;
+    for (columns, values, expected) in [
+        ("UserCPU|SystemCPU", "00:10:00|00:05:00", "900 none"),
+        ("UserCPU|SystemCPU", "|00:05:00", "300 none"),
+        (
+            "TotalCPU|UserCPU|SystemCPU",
+            "00:16:00|00:10:00|00:05:00",
+            "960 none",
+        ),
+        (
+            "TotalCPU|UserCPU|SystemCPU",
+            "|00:10:00|00:05:00",
+            "900 none",
+        ),
+        ("TotalCPU", "", "0 none"),
+        ("NCPUS", "4", "none none"),
+    ] {
+        let text = format!("JobID|State|Start|End|{columns}\n7|COMPLETED|{start}|{end}|{values}\n");
+        assert_eq!(times("sacct", &text), [expected], "{text}");
+    }
+    let steps = format!(
+        "JobID|State|Start|End|UserCPU|SystemCPU\n7|COMPLETED|{start}|{end}|00:00:00|00:00:00\n\
+         7.0|COMPLETED|{start}|{end}|00:10:00|00:05:00\n7.1|COMPLETED|{start}|{end}|00:00:10|00:00:00\n"
+    );
+    assert_eq!(times("sacct", &steps), ["910 none"]);
+    let keyed = format!("JobID=\"7\" State=\"COMPLETED\" Start=\"{start}\" End=\"{end}\"");
+    for (more, expected) in [
+        ("", "none none"),
+        (" TotalCPU=\"01:00:00\"", "3600 none"),
+        (" UserCPU=\"00:10:00\" SystemCPU=\"00:05:00\"", "900 none"),
+    ] {
+        let text = format!("{keyed}{more}");
+        assert_eq!(times("sacct-keyvalue", &text), [expected], "{text}");
+    }
+    let document = r#"{"jobs":[{"job_id":7,"state":{"current":"COMPLETED"},"time":{"start":100,"end":160,"limit":2,
+        "system":{"seconds":300,"microseconds":500000},"user":{"seconds":600,"microseconds":0}}}]}"#;
+    assert_eq!(times("slurm-json", document), ["900.5 120"]);
+}
+
+/// jobcomp prints minutes, `scontrol` a clock.
+#[test]
+fn time_limits_have_the_unit_of_their_rendering() {
+    let [start, end] = TIMES;
+    for (limit, expected) in [
+        ("120", "none 7200"),
+        ("02:00:00", "none 7200"),
+        ("UNLIMITED", "none none"),
+        ("Partition_Limit", "none none"),
+    ] {
+        let text = format!(
+            "JobId=7 UserId=amy(1) Name=x JobState=COMPLETED TimeLimit={limit} StartTime={start} EndTime={end}"
+        );
+        assert_eq!(times("slurm-jobcomp", &text), [expected], "{limit}");
+    }
 }

@@ -93,10 +93,14 @@ pub(super) fn old_gpus(text: &str, nodes: i64) -> Result<i64, &str> {
         // `gpu:a100:2(S:0-1)` contains the sockets.
         let bare = part.split('(').next().unwrap_or(part);
         let (per, name) = bare.split_once(':').unwrap_or(("", bare));
-        let (per, name) = if per.starts_with("PER_") { (per, name) } else { ("", bare) };
-        let name = name.strip_prefix("gres").map_or(name, |rest| {
-            rest.strip_prefix([':', '/']).unwrap_or(name)
-        });
+        let (per, name) = if per.starts_with("PER_") {
+            (per, name)
+        } else {
+            ("", bare)
+        };
+        let name = name
+            .strip_prefix("gres")
+            .map_or(name, |rest| rest.strip_prefix([':', '/']).unwrap_or(name));
         let mut words = name.split(':');
         if words.next() != Some("gpu") {
             continue;
@@ -256,7 +260,9 @@ mod tests {
         assert_eq!(others(""), []);
         let text = "billing=36.50,license/x=1.5K,a=0.0,b=-1,c=x";
         let found = others(text).into_iter();
-        let found: Vec<_> = found.map(|(name, count)| format!("{name}={count}")).collect();
+        let found: Vec<_> = found
+            .map(|(name, count)| format!("{name}={count}"))
+            .collect();
         assert_eq!(found, ["billing=36.5", "license/x=1536"]);
     }
 
