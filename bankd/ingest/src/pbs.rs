@@ -47,7 +47,7 @@ fn judged(text: &str) -> Result<Result<Job, Label>, String> {
     if id.is_empty() {
         return Err("an ended job without an id".to_owned());
     }
-    let pairs = Pairs::read(message);
+    let pairs = Pairs::read(message)?;
     let (start, end) = (pairs.seconds("start")?, pairs.seconds("end")?);
     let used = pairs.text("resources_used.walltime").and_then(duration);
     let is_over = end != 0 || used.is_some_and(Number::is_above_zero);
@@ -130,13 +130,28 @@ fn job(
     Ok(job)
 }
 
+/// Keys that decide the payer and the amount. The account and the name are texts of the user and could contain
+/// one of them, so a record with two different values of one is rejected.
+const DECIDING: [&str; 8] = [
+    "user", "group", "account", "project", "queue", "ctime", "start", "end",
+];
+
+/// Further ones, with all that begins so. Servers print them behind the start, and the texts before it.
+const FIGURES: [&str; 4] = [
+    "resources_used.",
+    "Resource_List.",
+    "total_execution_slots",
+    "exec_host",
+];
+
 /// The `key=value` words of a message; a value may be quoted, and then contain blanks.
 struct Pairs<'a>(BTreeMap<&'a str, &'a str>);
 
 impl<'a> Pairs<'a> {
-    fn read(message: &'a str) -> Self {
+    fn read(message: &'a str) -> Result<Self, String> {
         let mut words = BTreeMap::new();
         let mut rest = message.trim_start();
+        let mut figure = None;
         while let Some((key, after)) = rest.split_once('=') {
             // Text before the last blank of a key is a word without a value.
             let key = key.rsplit(char::is_whitespace).next().unwrap_or(key);
@@ -147,10 +162,18 @@ impl<'a> Pairs<'a> {
                 Some(parts) => parts,
                 None => after.split_once(char::is_whitespace).unwrap_or((after, "")),
             };
-            words.insert(key, value);
+            let is_figure = FIGURES.iter().any(|figure| key.starts_with(figure));
+            let before = words.insert(key, value).filter(|before| *before != value);
+            if before.is_some() && (is_figure || DECIDING.contains(&key)) {
+                return Err(format!("{key}= twice, with different values"));
+            }
+            if let Some(figure) = figure.filter(|_| key == "start") {
+                return Err(format!("{figure}= before start="));
+            }
+            figure = figure.or(Some(key).filter(|_| is_figure));
             rest = left.trim_start();
         }
-        Self(words)
+        Ok(Self(words))
     }
 
     fn text(&self, key: &str) -> Option<&'a str> {
@@ -204,9 +227,10 @@ fn procs(pairs: &Pairs<'_>) -> Result<Number, String> {
 /// Requested processors: those of the nodes. Nodes without `ppn` have one each, which is a default, so a
 /// greater `ncpus` counts (and TORQUE's own default of `ncpus` is 1).
 fn requested(pairs: &Pairs<'_>) -> Result<Option<i128>, String> {
-    let nodes = pairs.text("Resource_List.nodes");
-    let by_nodes = nodes.and_then(node_processors);
-    if by_nodes.is_some() && nodes.is_some_and(|nodes| nodes.contains("ppn=")) {
+    let nodes = pairs.text("Resource_List.nodes").unwrap_or_default();
+    let by_nodes = node_processors(nodes);
+    let by_nodes = by_nodes.map_err(|part| format!("Resource_List.nodes: {part:?} is no count"))?;
+    if by_nodes.is_some() && nodes.contains("ppn=") {
         return Ok(by_nodes);
     }
     Ok(by_nodes.max(pairs.processors("Resource_List.ncpus")?))
@@ -232,20 +256,28 @@ fn host_processors(hosts: &str) -> i128 {
 }
 
 /// `4:ppn=8`, `node1:ppn=2+node2:ppn=2`, `2:ppn=8+1`: a part without a count of processors has one on each node.
-fn node_processors(nodes: &str) -> Option<i128> {
-    let part = |part: &str| {
+/// Properties of all parts are behind `#`.
+///
+/// # Errors
+/// A part whose processors cannot be counted.
+fn node_processors(nodes: &str) -> Result<Option<i128>, &str> {
+    let mut sum = 0_i128;
+    for part in parts_of(nodes).filter(|part| !part.is_empty()) {
         let mut words = part.split(':');
-        let count = words.next().filter(|count| !count.is_empty())?;
-        let count: i128 = count.parse().unwrap_or(1).max(0);
+        let count = words.next().unwrap_or_default();
+        let count: i128 = count.parse().unwrap_or(1);
         let each = words.find_map(|word| word.strip_prefix("ppn="));
-        let each: i128 = each.map_or(Some(1), |each| each.parse().ok())?;
-        count.checked_mul(each.max(0))
-    };
-    let sum = nodes
-        .split('+')
-        .filter_map(part)
-        .fold(0, i128::saturating_add);
-    (sum > 0).then_some(sum)
+        let each = each.map_or(Ok(1), str::parse::<i128>).map_err(|_| part)?;
+        let all = count.max(0).checked_mul(each.max(0)).ok_or(part)?;
+        sum = sum.saturating_add(all);
+    }
+    Ok((sum > 0).then_some(sum))
+}
+
+/// The parts of a `Resource_List.nodes`.
+fn parts_of(nodes: &str) -> impl Iterator<Item = &str> {
+    let parts = nodes.split('#').next().unwrap_or(nodes);
+    parts.split('+')
 }
 
 /// Distinct hosts, else the number of nodes that was asked for.
@@ -283,8 +315,7 @@ pub(super) fn node_gpus(nodes: &str) -> Option<i128> {
         })?;
         count.checked_mul(each.parse::<i128>().ok()?.max(0))
     };
-    let sum = nodes
-        .split('+')
+    let sum = parts_of(nodes)
         .filter_map(part)
         .fold(0, i128::saturating_add);
     (sum > 0).then_some(sum)
@@ -331,124 +362,4 @@ fn state(exit: Option<&str>) -> State {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn processors_are_counted_in_every_spelling() {
-        for (hosts, count) in [
-            ("n1/7+n1/6", 2),
-            ("n1/0-3,8+n2/1", 6),
-            ("n1/0*13+n2/0*13", 26),
-            ("n1/24", 1),
-            ("h/0*0", 0),
-            ("n1/0*13+n2/0*-5", 13),
-            ("n1", 1),
-        ] {
-            assert_eq!(host_processors(hosts), count, "{hosts}");
-        }
-        assert_eq!(node_processors("n1:ppn=2+n2:ppn=2"), Some(4));
-        for (nodes, count) in [
-            ("2:ppn=8+1", Some(17)),
-            ("3", Some(3)),
-            ("n1+n2:ppn=4", Some(5)),
-            ("2:fast:ppn=8:gpus=2+1:slow", Some(17)),
-            ("2:ppn=x+1", Some(1)),
-            ("0", None),
-            ("", None),
-        ] {
-            assert_eq!(node_processors(nodes), count, "{nodes}");
-        }
-        assert_eq!(node_processors("-2:ppn=-2"), None);
-        assert_eq!(node_gpus("1:gpus=2+-1:gpus=-9"), Some(2));
-    }
-
-    #[test]
-    fn sizes_have_many_units() {
-        for (text, bytes) in [
-            ("15240kb", Some(15_605_760)),
-            ("12.27M", Some(12_866_027)),
-            ("10", Some(10_240)),
-            ("10b", Some(10)),
-            ("2gw", Some(17_179_869_184)),
-            ("x", None),
-        ] {
-            assert_eq!(size(text).and_then(Number::as_whole), bytes, "{text}");
-        }
-    }
-
-    #[test]
-    fn lines_are_charged_skipped_or_rejected() {
-        for (line, expected) in [
-            (
-                "E;1.srv;start=100 end=160 resources_used.ncpus=4",
-                "1.srv 100 60 4",
-            ),
-            (
-                "E;1.srv;start=100 end=160 Resource_List.ncpus=3",
-                "1.srv 100 60 3",
-            ),
-            ("E;1.srv;start=100 end=160", "1.srv 100 60 1"),
-            (
-                "E;1.srv;start=100 end=160 resources_used.ncpus=0 Resource_List.ncpus=3",
-                "1.srv 100 60 3",
-            ),
-            (
-                "E;1.srv;start=100 end=160 resources_used.ncpus=1K",
-                "!resources_used.ncpus: \"1K\" is no count",
-            ),
-            (
-                "E;1.srv;start=100 end=160 Resource_List.ncpus=x",
-                "!Resource_List.ncpus: \"x\" is no count",
-            ),
-            (
-                "E;1.srv;start=100 end=160 Resource_List.ncpus=1 Resource_List.nodes=3",
-                "1.srv 100 60 3",
-            ),
-            (
-                "E;1.srv;start=100 end=160 Resource_List.ncpus=8 Resource_List.nodes=1",
-                "1.srv 100 60 8",
-            ),
-            (
-                "E;1.srv;start=100 end=160 Resource_List.ncpus=99 Resource_List.nodes=2:ppn=8+1",
-                "1.srv 100 60 17",
-            ),
-            (
-                "E;1.srv;start=100 resources_used.walltime=00:01:00",
-                "1.srv 100 60 1 repaired",
-            ),
-            (
-                "E;1.srv;start=200 end=160 resources_used.walltime=60",
-                "1.srv 100 60 1 repaired",
-            ),
-            ("E;1.srv;start=200 end=160", "1.srv 200 0 1"),
-            ("E;1[].srv;ctime=5", "never_started"),
-            ("E;1.srv;start=100", "never_started"),
-            ("E;1.srv;start=-100 end=160", "never_started"),
-            ("E;1.srv;start=x end=160", "!start: \"x\" is no time"),
-            ("E;;start=100 end=160", "!an ended job without an id"),
-            ("Q;1.srv;queue=q", "event_Q"),
-            ("z;1.srv;", "event_z"),
-            ("E;1.srv", "!no header: time;letter;id;message"),
-        ] {
-            let result = match judged(&format!("01/02/2026 03:04:05;{line}")) {
-                Ok(Ok(job)) => {
-                    let (start, procs) = (job.start_us / 1_000_000, job.procs.unwrap());
-                    let flags = job.flags.iter().map(|flag| format!(" {flag}"));
-                    let flags: String = flags.collect();
-                    format!("{} {start} {} {procs}{flags}", job.id, job.wall)
-                }
-                Ok(Err(label)) => label.to_string(),
-                Err(why) => format!("!{why}"),
-            };
-            assert_eq!(result, expected, "{line}");
-        }
-    }
-
-    #[test]
-    fn values_may_be_quoted() {
-        let pairs = Pairs::read("a=1 account=\"chem 2026 spring\" odd b=x=y");
-        assert_eq!(pairs.text("account"), Some("chem 2026 spring"));
-        assert_eq!((pairs.text("a"), pairs.text("b")), (Some("1"), Some("x=y")));
-    }
-}
+mod tests;

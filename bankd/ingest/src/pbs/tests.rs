@@ -1,0 +1,158 @@
+//! Lines of accounting logs, and the counts in them.
+
+use super::*;
+
+#[test]
+fn processors_are_counted_in_every_spelling() {
+    for (hosts, count) in [
+        ("n1/7+n1/6", 2),
+        ("n1/0-3,8+n2/1", 6),
+        ("n1/0*13+n2/0*13", 26),
+        ("n1/24", 1),
+        ("h/0*0", 0),
+        ("n1/0*13+n2/0*-5", 13),
+        ("n1", 1),
+    ] {
+        assert_eq!(host_processors(hosts), count, "{hosts}");
+    }
+    for (nodes, count) in [
+        ("n1:ppn=2+n2:ppn=2", Ok(Some(4))),
+        ("2:ppn=8+1", Ok(Some(17))),
+        ("3", Ok(Some(3))),
+        ("n1+n2:ppn=4", Ok(Some(5))),
+        ("2:fast:ppn=8:gpus=2+1:slow", Ok(Some(17))),
+        ("3:ppn=4#shared", Ok(Some(12))),
+        ("1:ppn=2+3:ppn=4#excl:x", Ok(Some(14))),
+        ("2:ppn=x+1", Err("2:ppn=x")),
+        ("-2:ppn=-2", Ok(None)),
+        ("0", Ok(None)),
+        ("", Ok(None)),
+    ] {
+        assert_eq!(node_processors(nodes), count, "{nodes}");
+    }
+    assert_eq!(node_gpus("2:ppn=4:gpus=2#shared"), Some(4));
+    assert_eq!(node_gpus("1:gpus=2+-1:gpus=-9"), Some(2));
+}
+
+#[test]
+fn sizes_have_many_units() {
+    for (text, bytes) in [
+        ("15240kb", Some(15_605_760)),
+        ("12.27M", Some(12_866_027)),
+        ("10", Some(10_240)),
+        ("10b", Some(10)),
+        ("2gw", Some(17_179_869_184)),
+        ("x", None),
+    ] {
+        assert_eq!(size(text).and_then(Number::as_whole), bytes, "{text}");
+    }
+}
+
+#[test]
+fn lines_are_charged_skipped_or_rejected() {
+    for (line, expected) in [
+        (
+            "E;1.srv;start=100 end=160 resources_used.ncpus=4",
+            "1.srv 100 60 4",
+        ),
+        (
+            "E;1.srv;start=100 end=160 Resource_List.ncpus=3",
+            "1.srv 100 60 3",
+        ),
+        ("E;1.srv;start=100 end=160", "1.srv 100 60 1"),
+        (
+            "E;1.srv;start=100 end=160 resources_used.ncpus=0 Resource_List.ncpus=3",
+            "1.srv 100 60 3",
+        ),
+        (
+            "E;1.srv;start=100 end=160 resources_used.ncpus=1K",
+            "!resources_used.ncpus: \"1K\" is no count",
+        ),
+        (
+            "E;1.srv;start=100 end=160 Resource_List.ncpus=x",
+            "!Resource_List.ncpus: \"x\" is no count",
+        ),
+        (
+            "E;1.srv;start=100 end=160 Resource_List.ncpus=1 Resource_List.nodes=3",
+            "1.srv 100 60 3",
+        ),
+        (
+            "E;1.srv;start=100 end=160 Resource_List.ncpus=8 Resource_List.nodes=1",
+            "1.srv 100 60 8",
+        ),
+        (
+            "E;1.srv;start=100 end=160 Resource_List.ncpus=99 Resource_List.nodes=2:ppn=8+1",
+            "1.srv 100 60 17",
+        ),
+        (
+            "E;1.srv;start=100 end=160 Resource_List.nodes=2:ppn=x",
+            "!Resource_List.nodes: \"2:ppn=x\" is no count",
+        ),
+        // What ran counts, whatever was asked for.
+        (
+            "E;1.srv;start=100 end=160 exec_host=n1/0*4 Resource_List.nodes=2:ppn=x",
+            "1.srv 100 60 4",
+        ),
+        (
+            "E;1.srv;user=a account=c user=b start=100 end=160",
+            "!user= twice, with different values",
+        ),
+        (
+            "E;1.srv;user=a account=\"c\" user=b x=\"\" start=100 end=160",
+            "!user= twice, with different values",
+        ),
+        ("E;1.srv;user=a user=a start=100 end=160", "1.srv 100 60 1"),
+        (
+            "E;1.srv;account=c resources_used.ncpus=1 start=100 exec_host=n1/0-7 end=160",
+            "!resources_used.ncpus= before start=",
+        ),
+        (
+            "E;1.srv;account=c start=100 total_execution_slots=1 start=100 exec_host=n1/0-7 end=160",
+            "!total_execution_slots= before start=",
+        ),
+        (
+            "E;1.srv;account=c exec_host=n1/0 start=100 exec_host=n1/0-7 end=160",
+            "!exec_host= before start=",
+        ),
+        (
+            "E;1.srv;start=100 exec_host=n1/0 exec_host=n1/0-7 end=160",
+            "!exec_host= twice, with different values",
+        ),
+        (
+            "E;1.srv;start=100 resources_used.walltime=00:01:00",
+            "1.srv 100 60 1 repaired",
+        ),
+        (
+            "E;1.srv;start=200 end=160 resources_used.walltime=60",
+            "1.srv 100 60 1 repaired",
+        ),
+        ("E;1.srv;start=200 end=160", "1.srv 200 0 1"),
+        ("E;1[].srv;ctime=5", "never_started"),
+        ("E;1.srv;start=100", "never_started"),
+        ("E;1.srv;start=-100 end=160", "never_started"),
+        ("E;1.srv;start=x end=160", "!start: \"x\" is no time"),
+        ("E;;start=100 end=160", "!an ended job without an id"),
+        ("Q;1.srv;queue=q", "event_Q"),
+        ("z;1.srv;", "event_z"),
+        ("E;1.srv", "!no header: time;letter;id;message"),
+    ] {
+        let result = match judged(&format!("01/02/2026 03:04:05;{line}")) {
+            Ok(Ok(job)) => {
+                let (start, procs) = (job.start_us / 1_000_000, job.procs.unwrap());
+                let flags = job.flags.iter().map(|flag| format!(" {flag}"));
+                let flags: String = flags.collect();
+                format!("{} {start} {} {procs}{flags}", job.id, job.wall)
+            }
+            Ok(Err(label)) => label.to_string(),
+            Err(why) => format!("!{why}"),
+        };
+        assert_eq!(result, expected, "{line}");
+    }
+}
+
+#[test]
+fn values_may_be_quoted() {
+    let pairs = Pairs::read("a=1 account=\"chem 2026 spring\" odd b=x=y").unwrap();
+    assert_eq!(pairs.text("account"), Some("chem 2026 spring"));
+    assert_eq!((pairs.text("a"), pairs.text("b")), (Some("1"), Some("x=y")));
+}
