@@ -163,6 +163,15 @@ impl Columns {
         is_header.then(|| Self::new(names.iter().map(|name| (*name).to_owned())))
     }
 
+    /// The columns of a header line behind the first line: the output of another call. One of a user's text
+    /// would have to name the columns without which there is no job.
+    pub(super) fn later_header(line: &str, delimiter: &str) -> Option<Self> {
+        let begins = line.bytes().next()?.is_ascii_alphabetic();
+        let needed = [Column::JobId, Column::State, Column::Start, Column::End];
+        let header = begins.then(|| Self::header(line, delimiter)).flatten();
+        header.filter(|header| needed.iter().all(|column| header.place(*column).is_some()))
+    }
+
     pub(super) fn len(&self) -> usize {
         self.names.len()
     }

@@ -145,6 +145,15 @@ impl<'a> Reading<'a> {
 
     fn line(&mut self, line: &Line<'_>, sink: &mut Sink<'_>) -> io::Result<()> {
         let text = line.text();
+        if let Some(columns) = Columns::later_header(&text, self.delimiter) {
+            if let Some(begun) = self.begun.take() {
+                self.torn(&begun)?;
+                self.malformed(begun.line, &begun.raw, TORN, sink)?;
+            }
+            (self.columns, self.has_header) = (columns, true);
+            self.has_trail = text.ends_with(self.delimiter);
+            return Ok(());
+        }
         let Some(mut begun) = self.begun.take() else {
             if text.trim().is_empty() {
                 return Ok(());

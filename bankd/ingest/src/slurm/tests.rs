@@ -266,3 +266,27 @@ fn time_limits_have_the_unit_of_their_rendering() {
         assert_eq!(times("slurm-jobcomp", &text), [expected], "{limit}");
     }
 }
+
+/// Outputs of several calls in one file: each header line is that of the lines behind it.
+#[test]
+fn a_later_header_has_the_columns_of_the_lines_behind_it() {
+    let [start, end] = TIMES;
+    let times = format!("COMPLETED|{start}|{end}");
+    let first = format!("JobID|NCPUS|NNodes|State|Start|End\n1|4|1|{times}\n");
+    let other = format!("JobID|NNodes|NCPUS|State|Start|End|\n2|1|4|{times}|\n");
+    let job = "4 1 0".to_owned();
+    for (text, expected) in [
+        (format!("{first}{other}{first}"), vec![&*job; 3]),
+        (format!("{first}{first}"), vec![&*job; 2]),
+        (
+            format!("{first}3|4\n{other}"),
+            vec![&*job, "!the line ends before its last column", &*job],
+        ),
+        (
+            format!("{first}JobID|NNodes|NCPUS\n2|4|1|{times}"),
+            vec![&*job, "!the line ends before its last column", &*job],
+        ),
+    ] {
+        assert_eq!(results("sacct", &text), expected, "{text}");
+    }
+}
