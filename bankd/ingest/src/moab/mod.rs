@@ -219,7 +219,39 @@ fn event(words: &Words<'_>, columns: &Columns) -> Judged {
             "{there} columns where the end of a job has at least 42"
         ));
     }
+    if let Some(why) = shifted(words, columns) {
+        return Err(why);
+    }
     job(words, columns)
+}
+
+/// Why the columns behind the executable are not in their places: blanks in it shift them, so that one of these
+/// contains the name of the partition. Columns that options place elsewhere are those of the site.
+fn shifted(words: &Words<'_>, columns: &Columns) -> Option<String> {
+    let places = |columns: &Columns| [columns.used, columns.procs_per_task, columns.hosts];
+    if places(columns) != places(&EVENTS) {
+        return None;
+    }
+    let is_count = |text: &str| Number::parse(text).is_some_and(|count| count.as_whole().is_some());
+    // Sizes may have a unit.
+    let is_size = |text: &str| text == "-" || Number::parse(text.trim_end_matches('M')).is_some();
+    let sizes = [
+        (36, "memory per task"),
+        (37, "disk per task"),
+        (38, "swap per task"),
+        (39, "start date"),
+        (40, "end date"),
+    ];
+    let processors = (EVENTS.procs_per_task, "processors per task");
+    let (at, what) = if is_count(words.at(processors.0)) {
+        sizes.into_iter().find(|(at, _)| !is_size(words.at(*at)))?
+    } else {
+        processors
+    };
+    let (column, text) = (at.saturating_add(1), words.at(at));
+    Some(format!(
+        "column {column}, {what}: {text:?}; blanks in a name shift the columns"
+    ))
 }
 
 fn job(words: &Words<'_>, columns: &Columns) -> Judged {

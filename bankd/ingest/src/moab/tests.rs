@@ -77,6 +77,31 @@ fn events_of_jobs_are_charged_once_they_end() {
     assert_eq!(results(&read(Log::Events, &options, &moved)), "77 bio 60 1");
 }
 
+/// Blanks in the executable, column 30, do not make other processors of a task of it.
+#[test]
+fn shifted_columns_are_rejected() {
+    let line = |name: &str| {
+        format!(
+            "01:00:10 1793494800:4 job moab.1 jobend 2 8 amy staff 7200 Completed [batch:1] 1793491200 1793491200 \
+             1793491200 1793494800 - - >= 0M >= 0M - 1793491200 8 -1 -:- - chem {name} - 0 - 28000 base 1 0 0 0 0 0 \
+             n01,n02 rm1 - - -"
+        )
+    };
+    let result = |name: &str| results(&read(Log::Events, &[], &line(name)));
+    assert_eq!(result("job.sh"), "moab.1 chem 3600 8");
+    for blanks in 1..=9 {
+        let name = format!("my{}", " job".repeat(blanks));
+        let result = result(&name);
+        assert!(
+            result.ends_with("blanks in a name shift the columns"),
+            "{name}: {result}"
+        );
+    }
+    let options = ["used=36", "procs_per_task=38", "hosts=44"];
+    let moved = results(&read(Log::Events, &options, &line("my job 2.sh")));
+    assert_eq!(moved, "moab.1 chem 3600 8");
+}
+
 #[test]
 fn columns_that_are_none_are_refused() {
     for (stated, expected) in [
