@@ -45,8 +45,10 @@ pub(super) struct Nomad {
 type Key = (String, String, String, i64);
 
 /// Sightings of an allocation.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Life {
+    /// The last of them.
+    seen_us: i64,
     end_us: i64,
     is_dead: bool,
     resources: [Number; 5],
@@ -158,14 +160,15 @@ impl Nomad {
         );
         let life = self.lives.entry(key).or_insert_with(|| Life {
             end_us: end,
-            is_dead,
-            resources,
-            has_shares,
-            owner: seen.text("owner"),
-            datacenter: seen.text("datacenter"),
-            sightings: 0,
+            ..Life::default()
         });
         life.sightings = life.sightings.saturating_add(1);
+        // The later record of a use replaces the earlier one, as it does if they come one by one.
+        if now >= life.seen_us && (is_dead || !life.is_dead) {
+            (life.seen_us, life.resources, life.has_shares) = (now, resources, has_shares);
+            life.owner = seen.text("owner").or(life.owner.take());
+            life.datacenter = seen.text("datacenter").or(life.datacenter.take());
+        }
         if is_dead && !life.is_dead {
             life.end_us = end;
             life.is_dead = true;
