@@ -15,7 +15,12 @@ const COLUMNS: usize = 18;
 pub(super) struct Swf {
     /// Of the header; none without it.
     origin: Option<Number>,
+    /// A header that is no number: the records have no times.
+    bad_origin: Option<String>,
 }
+
+/// The line of the header with the time from which times count.
+const ORIGIN: &str = "unixstarttime:";
 
 /// Why a record by itself has no times.
 const NO_HEADER: &str = "its times count from the header of its file: put the line \"; UnixStartTime: N\" of the \
@@ -25,7 +30,7 @@ impl Reader for Swf {
     fn file(&mut self, _: &str, input: &mut dyn BufRead, sink: &mut Sink<'_>) -> io::Result<()> {
         let mut lines = Lines::new(input);
         let mut is_first = true;
-        self.origin = None;
+        (self.origin, self.bad_origin) = (None, None);
         while let Some(line) = lines.next_line()? {
             if line.bytes.starts_with(b";") {
                 self.header(&line);
@@ -73,12 +78,18 @@ impl Reader for Swf {
 impl Swf {
     fn header(&mut self, line: &Line<'_>) {
         let text = line.text();
-        let value = text
-            .trim_start_matches(';')
-            .trim()
-            .strip_prefix("UnixStartTime:");
-        if let Some(origin) = value.and_then(|value| Number::parse(value.trim())) {
-            self.origin = Some(origin);
+        let text = text.trim_start_matches(';').trim();
+        let Some((key, value)) = text.split_at_checked(ORIGIN.len()) else {
+            return;
+        };
+        if !key.eq_ignore_ascii_case(ORIGIN) {
+            return;
+        }
+        // Some producers add the date in words.
+        let word = value.split_whitespace().next().unwrap_or_default();
+        match Number::parse(word) {
+            Some(origin) => (self.origin, self.bad_origin) = (Some(origin), None),
+            None => self.bad_origin = Some(format!("UnixStartTime: {word:?} is no number")),
         }
     }
 
@@ -122,6 +133,9 @@ impl Swf {
         } else {
             wait
         };
+        if let Some(why) = &self.bad_origin {
+            return Err(why.clone());
+        }
         let beyond = || "a time beyond the supported range".to_owned();
         let at = |value: Option<Number>| value.and_then(Number::as_microseconds).ok_or_else(beyond);
         let submitted = self.origin.unwrap_or_default().plus(submit);
@@ -139,6 +153,9 @@ impl Swf {
             state_word: named(10),
             state: state(text(10)),
             procs: Some(procs),
+            limit_s: Number::parse(text(8))
+                .filter(|limit| limit.is_above_zero())
+                .and_then(|limit| i64::try_from(limit.cut(0).as_whole()?).ok()),
             cpu: Number::parse(text(5)).filter(|cpu| !cpu.is_negative()),
             ..Job::default()
         };
@@ -170,7 +187,8 @@ mod tests {
                 Found::Jobs(jobs) => {
                     let job = &jobs[0];
                     let procs = job.procs.unwrap();
-                    format!("{} {} {} {procs}", job.id, job.start_us, job.wall)
+                    let limit = job.limit_s.map_or(String::new(), |s| format!(" {s}"));
+                    format!("{} {} {} {procs}{limit}", job.id, job.start_us, job.wall)
                 }
                 Found::Skipped(label) => label.to_string(),
                 Found::Malformed(why) => format!("!{why}"),
@@ -188,20 +206,39 @@ mod tests {
     fn variants_in_the_wild_are_read() {
         let tail = "-1 -1 8 60 -1 1 3 4 -1 -1 -1 -1 -1";
         for (text, expected) in [
-            (format!("0 5 10 20 4 {tail}"), "0 15000000 20 4"),
+            (format!("0 5 10 20 4 {tail}"), "0 15000000 20 4 60"),
             (
                 format!("; UnixStartTime: 100\n1 5 10 20 4 {tail}"),
-                "1 115000000 20 4",
+                "1 115000000 20 4 60",
             ),
             (
                 format!("1 1700000000 0 2.5 4 {tail} 9 9"),
-                "1 1700000000000000 2.5 4",
+                "1 1700000000000000 2.5 4 60",
             ),
-            (format!("1 5 -1 20 -1 {tail}"), "1 5000000 20 8"),
+            (format!("1 5 -1 20 -1 {tail}"), "1 5000000 20 8 60"),
             (format!("1 5 0 -1 4 {tail}"), "no_runtime_or_procs"),
             (
                 format!("job\tsubmit\n1\t5\t0\t20\t4\t{}", tail.replace(' ', "\t")),
-                "1 5000000 20 4",
+                "1 5000000 20 4 60",
+            ),
+            (
+                format!("; UnixStartTime: 100 (Thu Jan 1 1970)\n1 5 10 20 4 {tail}"),
+                "1 115000000 20 4 60",
+            ),
+            (
+                format!(
+                    ";unixstarttime:100\n1 5 10 20 4 {}",
+                    tail.replace("60", "-1")
+                ),
+                "1 115000000 20 4",
+            ),
+            (
+                format!("; UnixStartTime: today\n1 5 10 20 4 {tail}"),
+                "!UnixStartTime: \"today\" is no number",
+            ),
+            (
+                format!("; UnixStartTime:\n1 5 10 20 4 {tail}"),
+                "!UnixStartTime: \"\" is no number",
             ),
             ("1 2 3".to_owned(), "!3 columns where SWF has 18"),
         ] {
