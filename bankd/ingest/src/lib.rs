@@ -32,6 +32,7 @@ mod samples;
 pub mod screen;
 mod sge;
 mod slurm;
+mod spans;
 mod split;
 pub mod summary;
 mod swf;

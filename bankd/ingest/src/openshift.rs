@@ -57,6 +57,8 @@ struct Sample {
     replicas: Option<Number>,
     /// Its duration in seconds.
     step: i64,
+    /// How much of it lasts until the next sample.
+    lasts: i64,
     /// Samples of the input that it is made of.
     counts: u64,
 }
@@ -157,8 +159,11 @@ impl Reader for OpenShift {
         let mut days: BTreeMap<String, [Number; 3]> = BTreeMap::new();
         let mut number = 0_u64;
         for ((namespace, pod), Pod { line, .. }) in &mut pods {
-            for (at, sample) in line.iter_mut() {
+            let mut next = i64::MAX;
+            for (at, sample) in line.iter_mut().rev() {
                 sample.complete(self.beside.of(namespace, pod, *at));
+                sample.lasts = sample.step.min(next.saturating_sub(*at));
+                next = *at;
             }
             for run in runs(line) {
                 number = number.saturating_add(1);
@@ -230,7 +235,8 @@ impl OpenShift {
     }
 }
 
-/// Samples that follow each other with equal requests.
+/// Samples that follow each other with equal requests. Samples of windows with different grids are closer than
+/// they last: each lasts until the next one.
 struct Run {
     start: i64,
     end: i64,
@@ -241,7 +247,7 @@ struct Run {
 fn runs(line: &BTreeMap<i64, Sample>) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     for (at, sample) in line {
-        let end = at.saturating_add(sample.step);
+        let end = at.saturating_add(sample.lasts);
         match runs.last_mut() {
             Some(run) if run.end == *at && run.requested.asks_as(sample) => {
                 run.end = end;
@@ -293,7 +299,7 @@ fn add_to_day(days: &mut BTreeMap<String, [Number; 3]>, at: i64, sample: &Sample
         return;
     };
     let sums = days.entry(time.format("%Y-%m-%d").to_string()).or_default();
-    let step = Number::whole(sample.step);
+    let step = Number::whole(sample.lasts);
     for (sum, value) in sums
         .iter_mut()
         .zip([sample.cpu, sample.memory, sample.gpus()])

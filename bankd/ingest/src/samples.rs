@@ -1,6 +1,7 @@
 //! Series of samples, as Prometheus answers a `query_range` (`collectors.md` h.2).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 
 use bank_core::ids::NAME_BYTES_MAX;
@@ -78,6 +79,18 @@ impl<'a> Series<'a> {
             .filter_map(|name| Some((name.to_owned(), known(&self.label(name)?)?)))
             .take(NOTES_MAX)
             .collect()
+    }
+
+    /// A number for the labels that make it another series than others of its object: without the notes, which
+    /// a collector may add.
+    pub(super) fn identity(&self) -> u64 {
+        let is_note = |name: &&str| PREFIXES.iter().any(|prefix| name.starts_with(prefix));
+        let names: BTreeSet<&str> = self.labels.names().filter(|name| !is_note(name)).collect();
+        let mut hasher = DefaultHasher::new();
+        for name in names {
+            (name, self.labels.text(name)).hash(&mut hasher);
+        }
+        hasher.finish()
     }
 
     /// The owner of a namespace, from the annotation or label `cf_pi` that a collector added.
@@ -227,6 +240,7 @@ mod tests {
         assert_eq!(jobs[0].group.as_deref(), Some("7"));
         let jobs = read(OpenShift::default(), &text(""));
         let all: Vec<_> = jobs.iter().map(figures).collect();
-        assert_eq!(all[0], (3000, 3900, "900".to_owned()));
+        // Samples that are closer than they last follow each other.
+        assert_eq!(all, [(3000, 4800, "1800".to_owned())]);
     }
 }

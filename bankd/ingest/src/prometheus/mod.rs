@@ -19,6 +19,7 @@ use super::json::{Object, each};
 use super::lines::document;
 use super::number::Number;
 use super::samples::{Notes, Series, second, stated_step};
+use super::spans::Spans;
 use super::{Reader, Sink, not_of_the_format};
 
 /// Duration of a sample in seconds, if a series has only one.
@@ -53,23 +54,26 @@ pub(super) struct Prometheus {
     /// Replicas of deployments.
     beside: Beside,
     measures: BTreeSet<Measure>,
+    /// The times that the files so far have of each series.
+    known: BTreeMap<Identity, Spans>,
+    /// Those of this file.
+    fresh: BTreeMap<Identity, Spans>,
 }
+
+/// A series in all files: its pod, its measure, and its other labels.
+type Identity = (Key, Measure, u64);
 
 /// Samples of a pod in an hour.
 #[derive(Debug)]
 struct Pod {
     start: Number,
     end: Number,
-    used: BTreeMap<Measure, Used>,
+    /// The times of its samples, whatever they measure.
+    seen: Spans,
+    /// The sum of each measure over its time.
+    used: BTreeMap<Measure, Number>,
     gpu_type: Option<String>,
     samples: u64,
-}
-
-/// The sum of a measure, and of the time in which it was seen.
-#[derive(Clone, Copy, Debug, Default)]
-struct Used {
-    value: Number,
-    wall: Number,
 }
 
 impl Reader for Prometheus {
@@ -96,6 +100,9 @@ impl Reader for Prometheus {
             }
             Ok(())
         });
+        for (series, spans) in std::mem::take(&mut self.fresh) {
+            self.known.entry(series).or_default().merge(spans);
+        }
         read.ok_or_else(|| not_of_the_format(NO_LIST))?
     }
 
@@ -165,44 +172,71 @@ impl Prometheus {
             step(&series.samples).ok_or("samples that are not in the order of their times")?;
         let step = stated.unwrap_or(step);
         let measure = Measure::of(series, file);
+        let identity = (key.clone(), measure, series.identity());
+        let known = self.known.remove(&identity).unwrap_or_default();
+        let mut fresh = self.fresh.remove(&identity).unwrap_or_default();
+        let taken = self.samples(series, (&key, measure, step), &known, &mut fresh);
+        self.known.insert(identity.clone(), known);
+        self.fresh.insert(identity, fresh);
+        taken.map(|()| 0)
+    }
+
+    /// Adds the samples of a series to its pod. Of a sample only the time counts that no earlier file has of this
+    /// series: windows may overlap.
+    fn samples(
+        &mut self,
+        series: &Series<'_>,
+        (key, measure, step): (&Key, Measure, Number),
+        known: &Spans,
+        fresh: &mut Spans,
+    ) -> Result<(), String> {
         let mut spare = series.without_value;
         for (at, value) in &series.samples {
-            let pod = self.pod(&key, *at, step)?;
+            let (pod, [from, to]) = self.pod(key, *at, step)?;
             pod.samples = pod.samples.saturating_add(1).saturating_add(spare);
             spare = 0;
             pod.gpu_type = pod.gpu_type.take().or_else(|| gpu_type(series));
+            pod.seen.add(from, to);
+            let missing = known.missing(from, to);
+            let is_new = missing == to.saturating_sub(from);
+            let time = if is_new {
+                step
+            } else {
+                Number::seconds(missing)
+            };
+            fresh.add(from, to);
             let used = pod.used.entry(measure).or_default();
-            let value = value.times(step).and_then(|value| used.value.plus(value));
-            used.value = value.ok_or_else(beyond)?;
-            used.wall = used.wall.plus(step).ok_or_else(beyond)?;
+            let value = value.times(time).and_then(|value| used.plus(value));
+            *used = value.ok_or_else(beyond)?;
             self.measures.insert(measure);
         }
-        Ok(0)
+        Ok(())
     }
 
-    /// The pod in the hour of a sample, with its time stretched over the sample.
-    fn pod(&mut self, key: &Key, at: Number, step: Number) -> Result<&mut Pod, String> {
+    /// The pod in the hour of a sample, with its time stretched over the sample, and the sample's time.
+    fn pod(&mut self, key: &Key, at: Number, step: Number) -> Result<(&mut Pod, [i64; 2]), String> {
         let hour = at.cut(0).as_whole().ok_or_else(beyond)?.div_euclid(HOUR_S);
         let end = at.plus(step).ok_or_else(beyond)?;
         // A time beyond the range of microseconds is invalid.
-        at.as_microseconds().ok_or_else(beyond)?;
-        end.as_microseconds().ok_or_else(beyond)?;
+        let from = at.as_microseconds().ok_or_else(beyond)?;
+        let to = end.as_microseconds().ok_or_else(beyond)?;
         let pod = self.pods.entry((key.clone(), hour)).or_insert(Pod {
             start: at,
             end,
+            seen: Spans::default(),
             used: BTreeMap::new(),
             gpu_type: None,
             samples: 0,
         });
         pod.start = earlier(pod.start, at);
         pod.end = later(pod.end, end);
-        Ok(pod)
+        Ok((pod, [from, to]))
     }
 
     /// Quantities of a pod: the value of a source with one measure; else cores, bytes and GPUs.
     fn quantities(&self, seen: &Pod) -> Vec<(&'static str, Number)> {
         if self.measures.len() == 1 {
-            let value = seen.used.values().next().map(|used| used.value);
+            let value = seen.used.values().next().copied();
             return value.map(|value| ("value_s", value)).into_iter().collect();
         }
         [
@@ -211,13 +245,12 @@ impl Prometheus {
             ("gpu_s", Kind::Gpus),
         ]
         .into_iter()
-        .filter_map(|(name, kind)| Some((name, seen.of(kind)?.value)))
+        .filter_map(|(name, kind)| Some((name, seen.of(kind)?)))
         .collect()
     }
 
     fn job(&self, name: &str, key: &Key, seen: &Pod) -> Option<Job> {
-        let walls = seen.used.values().map(|used| used.wall);
-        let wall = walls.fold(Number::ZERO, later);
+        let wall = seen.wall();
         let space = self.notes.get(&(key.0.clone(), String::new()));
         let own = self.notes.get(key);
         let note = |name: &str| {
@@ -227,10 +260,7 @@ impl Prometheus {
         let who = |place: fn(&(&'static str, &'static str)) -> &'static str| {
             WHO.iter().find_map(|names| note(place(names))).cloned()
         };
-        let mean = |kind, places| match seen.of(kind) {
-            Some(used) => used.value.over(used.wall, places),
-            None => None,
-        };
+        let mean = |kind, places| seen.of(kind)?.over(wall, places);
         let cores = seen.of(Kind::Cores);
         let mut job = Job {
             id: name.to_owned(),
@@ -241,7 +271,7 @@ impl Prometheus {
             user: who(|names| names.0),
             group: who(|names| names.1),
             name: Some(key.1.clone()).filter(|name| !name.is_empty()),
-            procs: cores.and_then(|used| used.value.mean_over(used.wall)),
+            procs: cores.and_then(|used| used.mean_over(wall)),
             memory_bytes: mean(Kind::Bytes, 0),
             gpus: mean(Kind::Gpus, PLACES),
             gpu_type: seen.gpu_type.clone(),
@@ -280,7 +310,7 @@ impl Prometheus {
         let limit = |kind, places| {
             let sense = Sense::Limit;
             let used = seen.used.get(&Measure { kind, sense })?;
-            Some(used.value.over(used.wall, places)?.to_string())
+            Some(used.over(seen.wall(), places)?.to_string())
         };
         let at = second(seen.start).ok();
         let replicas = at.and_then(|at| self.beside.replicas(namespace, pod, at));
@@ -297,8 +327,13 @@ impl Prometheus {
 }
 
 impl Pod {
+    /// The seconds in which it was seen.
+    fn wall(&self) -> Number {
+        Number::seconds(self.seen.length())
+    }
+
     /// The value of a kind that counts: the request, else the usage, else the limit.
-    fn of(&self, kind: Kind) -> Option<Used> {
+    fn of(&self, kind: Kind) -> Option<Number> {
         let mut used = self.used.iter();
         used.find(|(measure, _)| measure.kind == kind)
             .map(|(_, used)| *used)

@@ -93,9 +93,9 @@ fn metrics_of_one_pod_are_put_together() {
         quantities(job),
         "core_s=1800 byte_s=61440 gpu_s=120 wall_s=1800"
     );
-    let one = Number::whole(1);
-    assert_eq!((job.procs, job.gpus), (Some(one), Some(Number::whole(2))));
-    assert_eq!(job.memory_bytes, Some(Number::whole(1024)));
+    let gpus = Number::parse("0.066666666");
+    assert_eq!((job.procs, job.gpus), (Some(Number::whole(1)), gpus));
+    assert_eq!(job.memory_bytes, Some(Number::whole(34)));
     let texts = [&job.user, &job.group, &job.account, &job.gpu_type];
     let texts = texts.map(|text| text.as_deref().unwrap_or("none"));
     assert_eq!(texts, ["amy", "p1", "chem", "A100"]);
@@ -134,4 +134,87 @@ fn each_hour_is_a_use_of_its_own() {
             "chem/p 3600 3720 value_s=120 wall_s=120",
         ]
     );
+}
+
+/// Cores, GPUs, bytes, run time and core-seconds of each job.
+fn figures(jobs: &[Job]) -> Vec<String> {
+    let number = |number: Option<Number>| number.unwrap_or_default().to_string();
+    let all = jobs.iter().map(|job| {
+        let means = [job.procs, job.gpus, job.memory_bytes].map(number);
+        format!("{} {}: {}", means.join(" "), job.wall, quantities(job))
+    });
+    all.collect()
+}
+
+/// The means are those over the time of the job: each time counts once, whatever was measured in it.
+#[test]
+fn several_series_do_not_prolong_a_job() {
+    let series = |container: &str, resource: &str, first: usize, values: &[&str]| {
+        let labels = format!("{POD},\"container\":\"{container}\",\"resource\":\"{resource}\"");
+        series(&labels, i64::try_from(first).unwrap() * 900, 900, values)
+    };
+    let hour = |container, resource, value| series(container, resource, 0, &[value; 4]);
+    for (all, expected) in [
+        (
+            vec![
+                hour("app", "cpu", "1"),
+                hour("sidecar", "cpu", "0.5"),
+                hour("app", "nvidia_com_gpu", "1"),
+                hour("app", "memory", "1024"),
+            ],
+            "1.5 1 1024 3600: core_s=5400 byte_s=3686400 gpu_s=3600 wall_s=3600",
+        ),
+        (
+            vec![
+                hour("app", "cpu", "1"),
+                series("app", "nvidia_com_gpu", 2, &["2", "2"]),
+            ],
+            "1 1 0 3600: core_s=3600 gpu_s=3600 wall_s=3600",
+        ),
+        (
+            vec![
+                series("app", "cpu", 0, &["1", "1"]),
+                hour("app", "memory", "1024"),
+            ],
+            "0.5 0 1024 3600: core_s=1800 byte_s=3686400 wall_s=3600",
+        ),
+        (
+            vec![
+                series("init", "cpu", 0, &["1", "1"]),
+                series("app", "cpu", 2, &["2", "2"]),
+            ],
+            "1.5 0 0 3600: value_s=5400 wall_s=3600",
+        ),
+    ] {
+        let (jobs, others) = read(&[("all.json", all)]);
+        assert_eq!(figures(&jobs), [expected]);
+        assert!(others.is_empty());
+    }
+}
+
+/// Windows of several files may overlap, also with another grid.
+#[test]
+fn a_time_of_several_windows_counts_once() {
+    let window = |first, values: &[&str]| vec![series(POD, first, 900, values)];
+    for (files, expected) in [
+        (
+            vec![("1", window(0, &["1"; 4])), ("2", window(1_800, &["1"; 4]))],
+            vec![
+                "0 0 0 3600: value_s=3600 wall_s=3600",
+                "0 0 0 1800: value_s=1800 wall_s=1800",
+            ],
+        ),
+        (
+            vec![("1", window(0, &["1"; 3])), ("2", window(450, &["1"; 3]))],
+            vec!["0 0 0 3150: value_s=3150 wall_s=3150"],
+        ),
+        (
+            vec![("1", window(1_800, &["1"; 2])), ("2", window(0, &["3"; 4]))],
+            vec!["0 0 0 3600: value_s=7200 wall_s=3600"],
+        ),
+    ] {
+        let (jobs, others) = read(&files);
+        assert_eq!(figures(&jobs), expected, "{files:?}");
+        assert!(others.is_empty());
+    }
 }
