@@ -5,6 +5,8 @@
 //! same, else by its content, compressed or not. Times of files decide the order only. Files that cannot
 //! be read stay in the list with the reason.
 
+mod days;
+
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};

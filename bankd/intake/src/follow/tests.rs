@@ -1,6 +1,7 @@
 //! Files as schedulers and logrotate leave them, followed by a clock that the test moves.
 
 mod chance;
+mod days;
 mod edges;
 mod places;
 mod torn;

@@ -18,7 +18,6 @@ use super::input::{Input, look_at};
 use super::locate;
 use super::open::{Mark, Open};
 use super::shelf::{Known, Shelf, Why};
-use super::trace::Trace;
 use super::window::{BYTES_MAX, Context, Cut, Ending, How};
 
 /// Bytes at the beginning of a file in which a reader's context is looked for.
@@ -244,7 +243,9 @@ impl Tracker {
         if let Some(gone) = gone {
             self.lost(Why::Gone, gone);
         }
-        self.go_to(Open::new(input, Trace::default(), 0, now_us), taker)
+        let files = self.shelf.get_or_insert_default();
+        let open = files.resumed_day(input, now_us)?;
+        self.go_to(open, taker)
     }
 
     /// The end of the next window.
@@ -337,13 +338,16 @@ impl Tracker {
     /// Everything of a file that is not written any more is taken: goes on to the next one.
     fn leave(&mut self, open: Open, now_us: i64, taker: &mut dyn Taker) -> io::Result<Step> {
         let from = open.input.path.clone();
+        let files = self.shelf.get_or_insert_default();
+        let known = Known::read(&open.mark(), open.look());
         let next = if matches!(self.plan.names, Names::Plain(_)) {
-            let files = self.shelf.get_or_insert_default();
-            files.put(Known::read(&open.mark(), open.look()), open.listed);
+            files.put(known, open.listed);
             self.next(None, now_us)?
         } else {
+            files.put_day(&self.plan.names, known);
             let next = Input::open(&locate::next_day(&self.plan.names, &from)?)?;
-            next.map(|input| Open::new(input, Trace::default(), 0, now_us))
+            next.map(|input| files.resumed_day(input, now_us))
+                .transpose()?
         };
         let Some(next) = next else {
             // The file disappeared just now: keep the read position for it.

@@ -150,7 +150,7 @@ impl Tracker {
     /// rotated away is read to its end first.
     pub(super) fn beside(&mut self, open: &mut Open, now_us: i64) -> io::Result<Option<Open>> {
         let Names::Plain(path) = &self.plan.names else {
-            return Ok(None);
+            return self.earlier_day(open, now_us);
         };
         if locate::is_another(path, open.input.node)? {
             return Ok(None);
@@ -178,5 +178,38 @@ impl Tracker {
             open.listed = Some((mark.offset, mark.print));
         }
         self.unread(Some(open.input.node), now_us)
+    }
+
+    /// A file of an earlier day with lines that were written, or copied there, after the follower had gone on. From
+    /// there the way leads back to the open one, which is read on at its position.
+    fn earlier_day(&mut self, open: &Open, now_us: i64) -> io::Result<Option<Open>> {
+        let names = &self.plan.names;
+        let Some(day) = names.day(&open.input.path) else {
+            return Ok(None);
+        };
+        let files = self.shelf.get_or_insert_default();
+        let Some(path) = files.grown(names, day)? else {
+            return Ok(None);
+        };
+        let earlier = Input::open(&path).and_then(|input| {
+            input
+                .map(|input| files.resumed_day(input, now_us))
+                .transpose()
+        });
+        let earlier = match earlier {
+            Ok(earlier) => earlier,
+            Err(error) => {
+                tracing::debug!("the file of an earlier day cannot be read: {error}");
+                if files.break_day(names, &path)? {
+                    let why = Why::Broken;
+                    self.findings.push(Finding::LeftOut { file: path, why });
+                }
+                return Ok(None);
+            }
+        };
+        if earlier.is_some() {
+            files.put_day(names, Known::read(&open.mark(), open.look()));
+        }
+        Ok(earlier)
     }
 }
