@@ -3,7 +3,10 @@
 //! `sacct` gives the jobs that were there in a window, whatever became of them; so what ended in one is
 //! in its batch, and what comes again is known by its identity. Each window begins the overlap before
 //! the end of the one before it, for jobs reach the database late. Times are UTC: the program is told
-//! so. Nothing of its output is understood here but the first line, which must be the one asked for.
+//! so. Nothing of its output is understood here but the first line, which must be the one asked for, and the
+//! delimiter.
+
+mod output;
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -12,6 +15,7 @@ use std::time::Duration;
 use bank_api::text::format_rfc3339;
 use bank_api::v1::CollectBatch;
 
+use self::output::Plain;
 use super::program::{self, Broken};
 use super::queue::Queue;
 use super::round::{Next, Source, unusable};
@@ -73,8 +77,10 @@ impl Slurm {
         };
         let draft = queue.begin(&head, batch_max).map_err(unwritten)?;
         let columns = self.columns();
+        let secret = secret().map_err(Missed::Failed)?;
+        let draft = Plain::new(draft, &secret, &settings.delimiter);
         let timeout = Duration::from_secs(settings.timeout.unsigned_abs());
-        let mut command = self.command(&cluster.name, &columns, from, to);
+        let mut command = self.command(&cluster.name, (&columns, &secret), from, to);
         let output = program::run(&mut command, draft, timeout).map_err(|broken| match broken {
             Broken::Unwritten(error) => unwritten(error),
             Broken::TooLong => {
@@ -89,7 +95,7 @@ impl Slurm {
                 cluster.name
             ))),
         })?;
-        let wanted = columns.replace(',', &settings.delimiter);
+        let wanted = columns.replace(',', &secret);
         let first = output.head.split(|byte| *byte == b'\n').next();
         let first = String::from_utf8_lossy(first.unwrap_or_default()).into_owned();
         if !first.trim_end_matches('\r').eq_ignore_ascii_case(&wanted) {
@@ -106,7 +112,8 @@ impl Slurm {
                 program::line(&output.complaint)
             ));
         }
-        output.writer.commit().map_err(unwritten)
+        let draft = output.writer.end().map_err(unwritten)?;
+        draft.commit().map_err(unwritten)
     }
 
     fn columns(&self) -> String {
@@ -118,7 +125,13 @@ impl Slurm {
         }
     }
 
-    fn command(&self, cluster: &str, columns: &str, from: i64, to: i64) -> Command {
+    fn command(
+        &self,
+        cluster: &str,
+        (columns, secret): (&str, &str),
+        from: i64,
+        to: i64,
+    ) -> Command {
         let mut command = Command::new(&self.settings.sacct);
         command
             .env("TZ", "UTC")
@@ -126,7 +139,7 @@ impl Slurm {
             .env_remove("SACCT_FORMAT")
             .args(["--allusers", "--parsable2", "--duplicates", "--noconvert"])
             .args(["--clusters", cluster, "--format", columns])
-            .arg(format!("--delimiter={}", self.settings.delimiter))
+            .arg(format!("--delimiter={secret}"))
             .args(["--starttime", &clock(from), "--endtime", &clock(to)]);
         if !self.settings.steps {
             command.arg("--allocations");
@@ -184,6 +197,13 @@ impl Source for Slurm {
             }
         }
     }
+}
+
+/// A delimiter that nobody knows before the call.
+fn secret() -> Result<String, Failure> {
+    let key = bank_client::new_key().map_err(|error| Failure::internal(error.to_string()))?;
+    let random = key.rsplit('-').next().unwrap_or(&key);
+    Ok(format!("~{random}~"))
 }
 
 fn whole_seconds(us: i64) -> i64 {

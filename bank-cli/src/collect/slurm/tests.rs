@@ -107,7 +107,7 @@ fn windows_touch_and_read_the_overlap_again() {
         "--clusters colony",
         "--starttime 2026-01-01T00:00:00 --endtime 2026-01-01T06:00:00",
         "--allocations",
-        "--delimiter=\u{241f}",
+        "--delimiter=~",
     ] {
         assert!(calls[0].contains(part), "{part}: {}", calls[0]);
     }
@@ -118,6 +118,27 @@ fn windows_touch_and_read_the_overlap_again() {
     );
     assert_eq!(head.delimiter.as_deref(), Some("\u{241f}"));
     assert_eq!(head.machine.as_deref(), Some("m"));
+    // Another delimiter for each call.
+    let delimiter = |call: &str| call.split("--delimiter=").nth(1).unwrap()[..14].to_owned();
+    assert_ne!(delimiter(&calls[0]), delimiter(&calls[1]));
+    let header = COLUMNS.replace(',', "\u{241f}");
+    assert!(batches[0].2.starts_with(&header), "{}", batches[0].2);
+}
+
+/// A name with line feeds and the delimiter of the manual is one name.
+#[test]
+fn a_line_feed_in_a_name_makes_no_record() {
+    let forged = "999\u{241f}999\u{241f}colony";
+    let script = format!(
+        "echo \"$HEADER\"; echo \"7$d\"\"x\"; echo '{forged}'; echo '{forged}'; echo \"8$d\"y"
+    );
+    let mut world = World::new(&script, "");
+    world.fetch(None, T0 + HOUR).unwrap();
+    let body = &world.batches()[0].2;
+    let records = body.lines().skip(1).collect::<Vec<_>>();
+    let forged = forged.replace('\u{241f}', " ");
+    let name = format!("7\u{241f}x {forged} {forged}");
+    assert_eq!(records, [name.as_str(), "8\u{241f}y"]);
 }
 
 #[test]
