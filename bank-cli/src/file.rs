@@ -97,7 +97,7 @@ pub(crate) fn beside(path: &Path) -> Result<PathBuf, Failure> {
         .file_name()
         .filter(|_| path.is_file() || !path.exists());
     let name = name.ok_or_else(|| {
-        Failure::usage(format!("{} is no regular file", path.display()))
+        Failure::usage(format!("{} is not a regular file", path.display()))
             .hint("without -o, or with -o -, it goes to standard output")
     })?;
     let name = format!(".{}.{}", name.to_string_lossy(), std::process::id());

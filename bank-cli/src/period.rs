@@ -140,7 +140,7 @@ fn number(text: &str, width: usize) -> Option<i64> {
 }
 
 fn no_period(text: &str, expected: &str) -> Failure {
-    Failure::usage(format!("{text:?} is no period")).hint(expected)
+    Failure::usage(format!("{text:?} is not a period")).hint(expected)
 }
 
 #[cfg(test)]

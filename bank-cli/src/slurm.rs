@@ -146,7 +146,7 @@ fn accounting(file: &File, config: &Config, report: &mut Report) {
     if !enforce.is_some_and(|setting| checks.iter().any(|word| setting.has(word))) {
         report.note(
             "AccountingStorageEnforce does not name `associations`: Slurm accepts any account, and the bank alone \
-             refuses users who are no members",
+             refuses users who are not members",
         );
     }
 }

@@ -270,14 +270,14 @@ fn since(args: &ImportArgs) -> Result<Option<i64>, Failure> {
         Some(Moment::At(us)) => Ok(Some(us)),
         Some(Moment::Past) => Ok(None),
         _ => Err(Failure::usage(format!(
-            "--since: {text:?} is no time; as 2026-10-01 or -30d"
+            "--since: {text:?} is not a time such as 2026-10-01 or -30d"
         ))),
     }
 }
 
 fn zone(name: &str) -> Result<Tz, String> {
     name.parse()
-        .map_err(|_| "no such zone; as Europe/Berlin".to_owned())
+        .map_err(|_| "no such time zone; write a name such as Europe/Berlin".to_owned())
 }
 
 /// A progress line, if standard error is a terminal.

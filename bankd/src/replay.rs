@@ -50,11 +50,14 @@ pub fn run(data: &DataDir, config: Config, choices: &Choices) -> Result<bool> {
     let at_us = match &choices.at {
         None => None,
         Some(text) => {
-            Some(parse_rfc3339(text).with_context(|| format!("--at: {text:?} is no time"))?)
+            Some(parse_rfc3339(text).with_context(|| format!("--at: {text:?} is not a time"))?)
         }
     };
     if let Some(event) = &choices.event {
-        ensure!(captured::is_event(event), "--event: {event:?} is no event");
+        ensure!(
+            captured::is_event(event),
+            "--event: {event:?} is not an event"
+        );
     }
     let documents = captured::find(&choices.files, choices.event.as_deref(), at_us)?;
     let scratch = Scratch::new("bankd-replay")?;

@@ -265,7 +265,7 @@ impl Queue {
                 continue;
             };
             let Some(call) = item::decode(&content) else {
-                self.set_aside(&name, "the file is no command of this queue")?;
+                self.set_aside(&name, "the file is not a command of this queue")?;
                 drained.refused = drained.refused.saturating_add(1);
                 continue;
             };

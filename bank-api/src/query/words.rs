@@ -360,7 +360,7 @@ pub fn shown(text: &str) -> Result<Vec<Shown>, Mistake> {
 
 fn column(text: &str) -> Result<Shown, Mistake> {
     let wrong = || {
-        let what = format!("Show: {text:?} is no column");
+        let what = format!("Show: {text:?} is not a column");
         Mistake::new(what)
             .hint("columns are Name, Sum(Name) or Sum(Name)=Alias, with commas between them")
     };

@@ -89,7 +89,7 @@ pub(super) fn read(line: &str, findings: &mut Findings) -> Line {
         "REMOVE" => Verb::Remove,
         "AMSTART" | "BANKEND" | "INITIALJOBLIST" => return Line::Control(first.to_owned()),
         _ => {
-            findings.error(format!("{} is no record of this format", shown(first)));
+            findings.error(format!("{} is not a record of this format", shown(first)));
             return Line::Unreadable;
         }
     };
@@ -103,7 +103,7 @@ pub(super) fn read(line: &str, findings: &mut Findings) -> Line {
     for word in words {
         let Some((key, value)) = word.split_once('=') else {
             findings.error(format!(
-                "{} is no KEY=value: a blank in a value?",
+                "{} is not of the form KEY=value: a blank in a value?",
                 shown(word)
             ));
             continue;
@@ -139,30 +139,30 @@ fn reason(line: &str) -> (&str, Option<String>) {
 
 fn put(record: &mut Record, key: &str, name: &str, value: &str, findings: &mut Findings) {
     let mut bad = |expected: &str| {
-        findings.error(format!("{key}: {} is no {expected}", shown(value)));
+        findings.error(format!("{key}: {} is not {expected}", shown(value)));
     };
     let count = || lexical::decimal(value, 0).and_then(|n| i64::try_from(n).ok());
     let whole = |text: &str| !text.contains('.');
     match name {
         "PROCS" => match count().filter(|n| *n > 0 && whole(value)) {
             Some(count) => record.processors = Some(count),
-            None => bad("whole number above zero"),
+            None => bad("a whole number above zero"),
         },
         "DURATION" => match count().filter(|_| whole(value)) {
             Some(seconds) => record.duration = Some(seconds),
-            None => bad("whole number of seconds"),
+            None => bad("a whole number of seconds"),
         },
         "NODES" => match count().filter(|_| whole(value)) {
             Some(count) => record.nodes = Some(count),
-            None => bad("whole number"),
+            None => bad("a whole number"),
         },
         "PROCCRATE" => match lexical::decimal(value, 9) {
             Some(rate) => record.rate = Some(rate),
-            None => bad("rate such as 0.93"),
+            None => bad("a rate such as 0.93"),
         },
         "AMOUNT" => match lexical::signed(value, 12) {
             Some(amount) => record.amount = Some(amount),
-            None => bad("amount"),
+            None => bad("an amount"),
         },
         _ => say(record, key, name, value, findings),
     }
@@ -333,17 +333,17 @@ mod tests {
             (
                 "PROCS=64",
                 "PROCS=0",
-                "error: PROCS: \"0\" is no whole number above zero",
+                "error: PROCS: \"0\" is not a whole number above zero",
             ),
             (
                 "PROCCRATE=0.93",
                 "PROCCRATE=x",
-                "error: PROCCRATE: \"x\" is no rate such as 0.93",
+                "error: PROCCRATE: \"x\" is not a rate such as 0.93",
             ),
             (
                 "DURATION=60",
                 "DURATION=1.5",
-                "error: DURATION: \"1.5\" is no whole number of seconds",
+                "error: DURATION: \"1.5\" is not a whole number of seconds",
             ),
             (
                 "TYPE=job",
@@ -354,7 +354,7 @@ mod tests {
             (
                 "USER=jb",
                 "USER=j b",
-                "error: \"b\" is no KEY=value: a blank in a value?",
+                "error: \"b\" is not of the form KEY=value: a blank in a value?",
             ),
             (
                 "MACHINE=ia",
@@ -364,7 +364,7 @@ mod tests {
             (
                 "WITHDRAWAL",
                 "WITHDRAW",
-                "error: \"WITHDRAW\" is no record of this format",
+                "error: \"WITHDRAW\" is not a record of this format",
             ),
         ] {
             let (_, findings) = one(&MOAB.replacen(from, to, 1));

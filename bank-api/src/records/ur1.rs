@@ -184,7 +184,7 @@ pub(super) fn read(root: &Element, findings: &mut Findings) -> Option<Record> {
         ..Record::default()
     };
     if !record.is_job && root.name != "UsageRecord" {
-        findings.error(format!("{} is no usage record", shown(&root.name)));
+        findings.error(format!("{} is not a usage record", shown(&root.name)));
         return None;
     }
     match root.space {
@@ -302,7 +302,7 @@ fn put(record: &mut Record, element: &Element, findings: &mut Findings) {
         "JobName" => record.job_name = content(),
         "Charge" => {
             if !lexical::is_float(text) {
-                findings.error(format!("Charge: {} is no number", shown(text)));
+                findings.error(format!("Charge: {} is not a number", shown(text)));
             }
             record.charge = content();
             let of = |name| attribute(element, name).map(str::to_owned);
@@ -317,7 +317,7 @@ fn put(record: &mut Record, element: &Element, findings: &mut Findings) {
         "ProjectName" => record.project = record.project.take().or_else(content),
         "Resource" | "ConsumableResource" | "PhaseResource" | "VolumeResource" => {
             if name != "Resource" && !lexical::is_float(text) {
-                findings.error(format!("{name}: {} is no number", shown(text)));
+                findings.error(format!("{name}: {} is not a number", shown(text)));
             }
             let what = attribute(element, "description").unwrap_or_default();
             record
@@ -334,7 +334,7 @@ fn put(record: &mut Record, element: &Element, findings: &mut Findings) {
 
 fn host(record: &mut Record, name: &str, text: &str, findings: &mut Findings) {
     if !is_domain_name(text) {
-        findings.error(format!("{name}: {} is no domain name", shown(text)));
+        findings.error(format!("{name}: {} is not a domain name", shown(text)));
     }
     match name {
         "MachineName" => record.machine = Some(text.to_owned()),
@@ -347,7 +347,7 @@ fn count(record: &mut Record, element: &Element, text: &str, findings: &mut Find
     let name = element.name.as_str();
     let Some(number) = lexical::positive(text) else {
         findings.error(format!(
-            "{name}: {} is no whole number above zero",
+            "{name}: {} is not a whole number above zero",
             shown(text)
         ));
         return;
@@ -402,7 +402,7 @@ fn when(record: &mut Record, element: &Element, text: &str, findings: &mut Findi
 fn span(name: &str, text: &str, findings: &mut Findings) -> Option<i64> {
     let Some((micros, is_rough)) = lexical::duration(text) else {
         findings.error(format!(
-            "{name}: {} is no duration such as PT60S",
+            "{name}: {} is not a duration such as PT60S",
             shown(text)
         ));
         return None;
@@ -418,7 +418,7 @@ fn span(name: &str, text: &str, findings: &mut Findings) -> Option<i64> {
 fn time(name: &str, text: &str, findings: &mut Findings) -> Option<i64> {
     let Some((at, has_zone)) = lexical::time(text) else {
         findings.error(format!(
-            "{name}: {} is no time such as 2026-01-20T12:00:00Z",
+            "{name}: {} is not a time such as 2026-01-20T12:00:00Z",
             shown(text)
         ));
         return None;

@@ -22,7 +22,7 @@ impl Response {
     pub(super) fn read(source: &str) -> Result<Self, String> {
         let root = xml::parse(source)?;
         let status = root.child("Status").filter(|_| root.name == "Response");
-        let status = status.ok_or_else(|| "it is no response".to_owned())?;
+        let status = status.ok_or_else(|| "it is not a response".to_owned())?;
         let data = root.child("Data").into_iter();
         let row = |row: &xml::Element| {
             let field = |field: &xml::Element| (field.name.clone(), field.content());

@@ -134,7 +134,7 @@ fn mysql(address: &str) -> Result<Vec<String>, Fault> {
     };
     let bad = || {
         Fault::new(
-            format!("{address:?} is no address of a MySQL database"),
+            format!("{address:?} is not the address of a MySQL database"),
             "mysql://user@host:port/database",
         )
     };

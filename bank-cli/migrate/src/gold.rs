@@ -185,7 +185,7 @@ fn time(row: &Row<'_>, column: &str) -> Result<Option<i64>, Fault> {
     let bad = || {
         row.fault(
             column,
-            &format!("{seconds} is no time in seconds since 1970"),
+            &format!("{seconds} is not a time in seconds since 1970"),
         )
     };
     us.filter(|_| seconds > 0).ok_or_else(bad).map(Some)

@@ -166,7 +166,7 @@ pub(crate) fn time(row: &Row<'_>, column: &str, reading: &Reading) -> Result<Opt
         Some(Moment::At(at)) => Ok(Some(at)),
         Some(Moment::Past | Moment::Future) => Ok(None),
         None => Err(row
-            .fault(column, &format!("{text:?} is no time"))
+            .fault(column, &format!("{text:?} is not a time"))
             .hint("write 2026-10-01, '2026-10-01 12:00:00', 2026-10-01T12:00:00Z or infinity")),
     }
 }

@@ -33,7 +33,7 @@ pub(crate) fn read(slurm: &Slurm) -> Result<Old, Fault> {
     let bad = || {
         Fault::new(
             format!(
-                "--per-minute {:?} is no number of credits above zero",
+                "--per-minute {:?} is not a number of credits above zero",
                 slurm.per_minute
             ),
             "--per-minute 60 is one credit for each second of a processor",
@@ -124,7 +124,7 @@ fn objects(dump: &Dump, old: &mut Old) {
                 .any(|own| own.name == held.name && own.parent == project);
             if !is_member {
                 old.skipped.add(
-                    "coordinators who are no members",
+                    "coordinators who are not members",
                     format!("{} of {project}", held.name),
                 );
             }

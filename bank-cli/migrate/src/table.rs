@@ -287,7 +287,7 @@ impl<'a> Row<'a> {
             return Ok(None);
         }
         let figure = Figure::parse(text);
-        let figure = figure.ok_or_else(|| self.fault(column, &format!("{text:?} is no number")));
+        let figure = figure.ok_or_else(|| self.fault(column, &format!("{text:?} is not a number")));
         let hint = "write a decimal number, such as 1250.5 or -3; the old bank has it without separators of thousands";
         figure.map_err(|fault| fault.hint(hint)).map(Some)
     }
@@ -299,7 +299,7 @@ impl<'a> Row<'a> {
             return Ok(None);
         }
         let whole = text.strip_suffix(".0").unwrap_or(text).parse().ok();
-        let bad = || self.fault(column, &format!("{text:?} is no whole number"));
+        let bad = || self.fault(column, &format!("{text:?} is not a whole number"));
         whole.ok_or_else(bad).map(Some)
     }
 

@@ -142,7 +142,7 @@ fn unreadable(line: &str, error: &serde_json::Error) -> (usize, String) {
             let known = FIELDS.join(", ");
             (
                 at(name),
-                format!("{name:?} is no entry of a command; the entries are {known}"),
+                format!("{name:?} is not an entry of a command; the entries are {known}"),
             )
         }
         (None, Some(name)) => (

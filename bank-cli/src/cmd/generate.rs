@@ -54,7 +54,9 @@ fn links(dir: &Path) -> Result<String, Failure> {
         let link = dir.join(tool.name);
         match link.symlink_metadata() {
             Ok(there) if there.is_symlink() => fs::remove_file(&link),
-            Ok(_) => Err(io::Error::other("a file is there that is no link")),
+            Ok(_) => Err(io::Error::other(
+                "a file of this name exists and is not a link",
+            )),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             Err(error) => Err(error),
         }

@@ -29,7 +29,7 @@ pub(super) fn test(context: &Context, words: &[String]) -> Result<String, Failur
     for text in words {
         let (field, value) = text
             .split_once('=')
-            .ok_or_else(|| Failure::usage(format!("{text:?} is no FIELD=VALUE")))?;
+            .ok_or_else(|| Failure::usage(format!("{text:?} is not of the form FIELD=VALUE")))?;
         pairs.insert(field.to_owned(), value.to_owned());
     }
     // It writes nothing: a repeat needs no key.

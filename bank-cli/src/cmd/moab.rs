@@ -93,7 +93,7 @@ pub(super) fn read(paths: Vec<PathBuf>) -> Result<Vec<File>, Failure> {
             return Err(bad(&"not a file"));
         }
         if meta.len() > MAX_FILE {
-            return Err(bad(&"larger than 4 MiB, so it is no configuration"));
+            return Err(bad(&"larger than 4 MiB, so it is not a configuration"));
         }
         let mut bytes = Vec::new();
         file.take(MAX_FILE)

@@ -86,7 +86,7 @@ fn end(
     }
     let lasting = lasting.unwrap_or(LASTING);
     when::argument(&format!("+{lasting}"), context.now_us, context.zone).map_err(|_| {
-        Failure::usage(format!("--for {lasting:?} is no length of time"))
+        Failure::usage(format!("--for {lasting:?} is not a length of time"))
             .hint("90d, 12h or 30m; --until takes a moment")
     })
 }

@@ -149,8 +149,10 @@ fn scale(context: &Context, units: Units, at: &AtArgs) -> Result<Scale, Failure>
         Some("hour") => 3600,
         Some("day") => 86_400,
         _ => {
-            return Err(Failure::usage("the amounts of this bank are no time")
-                .hint("they are while a rate VBR Processors 1 is in force on every machine"));
+            return Err(
+                Failure::usage("the amounts of this bank are not units of time")
+                    .hint("they are while a rate VBR Processors 1 is in force on every machine"),
+            );
         }
     };
     Ok(match units {

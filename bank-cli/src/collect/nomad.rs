@@ -415,7 +415,7 @@ fn text(value: &Value, key: &str) -> Option<String> {
 
 fn list<'a>(value: &'a Value, path: &str) -> Result<&'a Vec<Value>, Failure> {
     let list = value.as_array();
-    list.ok_or_else(|| Failure::unreachable(format!("{path}: the answer is no list")))
+    list.ok_or_else(|| Failure::unreachable(format!("{path}: the answer is not a list")))
 }
 
 fn segment(path: &str, name: &str) -> String {
@@ -426,7 +426,7 @@ fn segment(path: &str, name: &str) -> String {
 
 fn parsed(body: &[u8], path: &str) -> Result<Value, Failure> {
     serde_json::from_slice(body)
-        .map_err(|error| Failure::unreachable(format!("{path}: the answer is no JSON: {error}")))
+        .map_err(|error| Failure::unreachable(format!("{path}: the answer is not JSON: {error}")))
 }
 
 #[cfg(test)]

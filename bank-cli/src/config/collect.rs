@@ -380,7 +380,7 @@ pub(crate) fn read(path: &Path) -> Result<Collect, Failure> {
 fn span<'de, D: Deserializer<'de>>(input: D) -> Result<i64, D::Error> {
     let text = String::deserialize(input)?;
     parse_duration(&text)
-        .ok_or_else(|| D::Error::custom(format!("{text:?} is no duration such as 15m or 12h")))
+        .ok_or_else(|| D::Error::custom(format!("{text:?} is not a duration such as 15m or 12h")))
 }
 
 fn some_span<'de, D: Deserializer<'de>>(input: D) -> Result<Option<i64>, D::Error> {
@@ -394,7 +394,7 @@ fn moment<'de, D: Deserializer<'de>>(input: D) -> Result<i64, D::Error> {
         .or_else(|| parse_rfc3339(&format!("{text}T00:00:00Z")))
         .ok_or_else(|| {
             D::Error::custom(format!(
-                "{text:?} is no moment such as \"2026-01-31\" or \"2026-01-31T12:00:00Z\""
+                "{text:?} is not a moment such as \"2026-01-31\" or \"2026-01-31T12:00:00Z\""
             ))
         })
 }

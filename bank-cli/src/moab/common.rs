@@ -172,7 +172,7 @@ fn flush(config: &Config<'_>, facts: &Facts, report: &mut Report) {
         report.add(
             "flush_interval_unreadable",
             given.at,
-            format!("FLUSHINTERVAL={} is no time", given.value),
+            format!("FLUSHINTERVAL={} is not a time", given.value),
             config.line("FLUSHINTERVAL=1:00:00"),
         );
         return;

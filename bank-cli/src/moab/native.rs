@@ -302,7 +302,7 @@ fn waiting(config: &Config<'_>, facts: &Facts, report: &mut Report) {
         return;
     }
     let (at, what) = match (given, seconds) {
-        (Some(given), None) => (given.at, format!("TIMEOUT={} is no time", given.value)),
+        (Some(given), None) => (given.at, format!("TIMEOUT={} is not a time", given.value)),
         (Some(given), Some(seconds)) => (
             given.at,
             format!("the scheduler waits {seconds} s, a script takes up to {budget} s (timeout_s)"),

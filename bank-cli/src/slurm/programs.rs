@@ -141,11 +141,11 @@ fn submission(file: &File, config: &Config, report: &mut Report) {
 /// Why a program cannot be run.
 fn unusable(path: &Path) -> Option<&'static str> {
     if !path.is_absolute() {
-        return Some("is no absolute path");
+        return Some("is not an absolute path");
     }
     match std::fs::metadata(path) {
         Err(_) => Some("does not exist"),
-        Ok(meta) if !meta.is_file() => Some("is no file"),
+        Ok(meta) if !meta.is_file() => Some("is not a file"),
         Ok(meta) if meta.permissions().mode() & 0o111 == 0 => Some("is not executable"),
         Ok(_) => None,
     }

@@ -70,7 +70,7 @@ impl Approval {
         ] {
             read(text).map_err(|()| {
                 format!(
-                    "approval.{key}: {text:?} is no amount such as \"10000\" or \"0.5\", with at most \
+                    "approval.{key}: {text:?} is not an amount such as \"10000\" or \"0.5\", with at most \
                      6 decimals; empty for never"
                 )
             })?;

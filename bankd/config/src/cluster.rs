@@ -55,7 +55,7 @@ impl Cluster {
         let is_name = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
         if self.node.is_empty() || self.node.len() > 63 || !self.node.chars().all(is_name) {
             return Err(format!(
-                "cluster.node: {:?} is no name of a node: 1 to 63 letters, digits, dots, hyphens and underscores",
+                "cluster.node: {:?} is not a node name: 1 to 63 letters, digits, dots, hyphens and underscores",
                 self.node
             ));
         }
@@ -65,7 +65,7 @@ impl Cluster {
             .is_some_and(|rest| !rest.is_empty());
         if !is_address {
             return Err(format!(
-                "cluster.address: {:?} is no address such as \"http://bank1.example.org:7113\"",
+                "cluster.address: {:?} is not an address such as \"http://bank1.example.org:7113\"",
                 self.address
             ));
         }

@@ -237,7 +237,7 @@ impl Deliver {
                     return mistake("staff", &format!("at most {STAFF_MAX} addresses"));
                 }
                 match self.staff.iter().find(|address| !is_address(address)) {
-                    Some(bad) => mistake("staff", &format!("{bad:?} is no mail address")),
+                    Some(bad) => mistake("staff", &format!("{bad:?} is not a mail address")),
                     None if self.staff.is_empty() && !self.members && self.attention => mistake(
                         "staff",
                         "empty, and members is false: there would be no recipient",

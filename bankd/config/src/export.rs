@@ -102,7 +102,7 @@ impl Export {
         }
         if !self.benchmark.is_empty() && self.benchmark().is_none() {
             return Err(format!(
-                "export.benchmark_value: {:?} is no decimal above 0 with at most 9 places",
+                "export.benchmark_value: {:?} is not a decimal above 0 with at most 9 places",
                 self.benchmark_value
             ));
         }
@@ -125,7 +125,7 @@ impl Export {
         let is_code = currency.len() == 3 && currency.bytes().all(|b| b.is_ascii_uppercase());
         if !currency.is_empty() && !is_code {
             return Err(format!(
-                "export.billing_currency: {currency:?} is no code of three letters, such as EUR"
+                "export.billing_currency: {currency:?} is not a code of three letters, such as EUR"
             ));
         }
         if currency.is_empty() != self.credit_price.is_empty() {
@@ -136,7 +136,7 @@ impl Export {
         }
         if !self.credit_price.is_empty() && self.price().is_none() {
             return Err(format!(
-                "export.credit_price: {:?} is no decimal from 0 up with at most 9 places",
+                "export.credit_price: {:?} is not a decimal from 0 up with at most 9 places",
                 self.credit_price
             ));
         }
@@ -215,7 +215,7 @@ mod tests {
                     benchmark_value: text("0"),
                     ..plain()
                 },
-                "no decimal above 0",
+                "not a decimal above 0",
             ),
             (
                 Export {

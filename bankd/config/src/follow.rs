@@ -144,7 +144,7 @@ impl Follow {
             Some(Moment::At(us)) if self.since.starts_with(|c: char| c.is_ascii_digit()) => {
                 Ok(Some(us))
             }
-            _ => Err(format!("{:?} is no time; as 2026-10-01", self.since)),
+            _ => Err(format!("{:?} is not a time such as 2026-10-01", self.since)),
         }
     }
 
@@ -157,7 +157,7 @@ impl Follow {
         let zone = self
             .tz
             .parse()
-            .map_err(|_| format!("tz: {:?} is no zone; as Europe/Berlin", self.tz))?;
+            .map_err(|_| format!("tz: {:?} is not a time zone such as Europe/Berlin", self.tz))?;
         Ok(Options {
             layout: some(&self.layout),
             columns: self.columns.clone(),
@@ -273,10 +273,13 @@ mod tests {
             ),
             (|f| f.format = "slurm-json".into(), "is one document"),
             (|f| f.mapping = "m.toml".into(), "mapping: sge has none"),
-            (|f| f.since = "-3d".into(), "since: \"-3d\" is no time"),
+            (|f| f.since = "-3d".into(), "since: \"-3d\" is not a time"),
             (|f| f.poll_s = 0, "poll_s: 0 is not in 1 to 3600"),
             (|f| f.settle_s = 86_401, "settle_s: 86401 is not in"),
-            (|f| f.tz = "Nowhere".into(), "tz: \"Nowhere\" is no zone"),
+            (
+                |f| f.tz = "Nowhere".into(),
+                "tz: \"Nowhere\" is not a time zone",
+            ),
             (
                 |f| {
                     f.format = "sacct".into();

@@ -167,7 +167,7 @@ impl FromStr for Network {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let no_network = || format!("{text:?} is no address such as 10.1.0.7 or 10.1.0.0/16");
+        let no_network = || format!("{text:?} is not an address such as 10.1.0.7 or 10.1.0.0/16");
         let (address, bits) = match text.split_once('/') {
             Some((address, bits)) => (address, Some(bits)),
             None => (text, None),
@@ -241,11 +241,11 @@ mod tests {
     #[test]
     fn what_is_no_network_is_refused() {
         for (text, why) in [
-            ("", "is no address"),
-            ("cluster", "is no address"),
-            ("10.1.0.0/33", "is no address"),
-            ("10.1.0.0/-1", "is no address"),
-            ("10.1.0.0/", "is no address"),
+            ("", "is not an address"),
+            ("cluster", "is not an address"),
+            ("10.1.0.0/33", "is not an address"),
+            ("10.1.0.0/-1", "is not an address"),
+            ("10.1.0.0/", "is not an address"),
             ("10.1.0.1/16", "bits set behind its first 16"),
             ("fd00::1/64", "bits set behind its first 64"),
         ] {

@@ -24,7 +24,7 @@ pub(super) fn apply(
                 let default = defaults.get(section).and_then(|own| own.get(key));
                 *value = same_kind(default.unwrap_or(value), &text).ok_or_else(|| {
                     format!(
-                        "{name}: {text:?} is no {} for {section}.{key}",
+                        "{name}: {text:?} is not of type {}, which {section}.{key} requires",
                         value.type_str()
                     )
                 })?;

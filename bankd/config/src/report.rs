@@ -61,7 +61,7 @@ impl Report {
         for (key, text) in all {
             let number = Decimal::parse(text).filter(|number| !number.is_negative());
             if !text.is_empty() && number.is_none() {
-                return Err(format!("{key}: {text:?} is no decimal number from 0 on"));
+                return Err(format!("{key}: {text:?} is not a decimal number from 0 on"));
             }
         }
         let program = &self.program;

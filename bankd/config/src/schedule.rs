@@ -329,7 +329,7 @@ impl ScheduledReport {
             return Err("deliver: empty: the report has no recipient".to_owned());
         }
         if let Some(bad) = self.to.iter().find(|address| !is_address(address)) {
-            return Err(format!("to: {bad:?} is no mail address"));
+            return Err(format!("to: {bad:?} is not a mail address"));
         }
         if self.to.len() > 64 {
             return Err("to: at most 64 addresses".to_owned());

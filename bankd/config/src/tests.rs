@@ -172,7 +172,7 @@ fn errors_say_where() {
         (
             "[gold.peer.a]\naddresses = [\"10.0.0.0/40\"]\n",
             None,
-            "bankd.toml line 2: addresses: \"10.0.0.0/40\" is no address such as",
+            "bankd.toml line 2: addresses: \"10.0.0.0/40\" is not an address such as",
         ),
         (
             "[gold.peer.a]\naddresses = [\"::1\"]\nno_funds = \"slurm\"\n",
@@ -192,12 +192,12 @@ fn errors_say_where() {
         (
             "",
             Some(("BANKD_GOLD_PEER", "maui")),
-            "BANKD_GOLD_PEER: \"maui\" is no table",
+            "BANKD_GOLD_PEER: \"maui\" is not of type table",
         ),
         (
             "",
             Some(("BANKD_HTTP_SOCKET", "maybe")),
-            "BANKD_HTTP_SOCKET: \"maybe\" is no boolean",
+            "BANKD_HTTP_SOCKET: \"maybe\" is not of type boolean",
         ),
         (
             "",

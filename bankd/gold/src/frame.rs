@@ -43,7 +43,7 @@ pub(super) enum Fault {
     #[error("Transfer-Encoding and Content-Length")]
     TwoLengths,
     /// A length that is none.
-    #[error("a length that is no number")]
+    #[error("a length that is not a number")]
     BadLength,
     /// More than [`MOST_PAYLOAD`].
     #[error("the message is longer than 64 KiB")]

@@ -74,7 +74,7 @@ impl Reason {
                 "242",
                 "both Transfer-Encoding and Content-Length",
             ),
-            Self::Framing(Fault::BadLength) => ("framing", "242", "a length that is no number"),
+            Self::Framing(Fault::BadLength) => ("framing", "242", "a length that is not a number"),
             Self::BrokenOff => ("framing", "242", "the message broke off"),
             Self::SlowMessage => ("deadline", "242", "the message took too long to arrive"),
             Self::SlowAnswer => ("deadline", "242", "no answer in time"),

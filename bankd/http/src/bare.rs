@@ -135,7 +135,7 @@ fn answered(head: &[u8], fault: Option<Fault>) -> Option<Vec<u8>> {
             "bad_request",
             "the request has no header Host, or several: send one",
         ),
-        (400..=499, None) => ("bad_request", "this is no HTTP/1.1 request"),
+        (400..=499, None) => ("bad_request", "this is not an HTTP/1.1 request"),
         _ => return None,
     };
     let id = clock::request_id();

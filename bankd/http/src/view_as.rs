@@ -42,7 +42,7 @@ pub(crate) fn narrowed(
         of_oneself(&caller).ok_or_else(|| {
             refused(&Refusal::bad_value(
                 "view_as",
-                "the name of a user: the caller is no person",
+                "the name of a user: the caller is not a person",
             ))
         })?
     } else {

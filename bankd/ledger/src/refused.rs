@@ -56,7 +56,7 @@ pub fn detail(refusal: &Refusal, bank: &Bank) -> String {
             format!("project {project:?} is for its members, and no user was named")
         }
         Refusal::NotAMember { user, project } => {
-            format!("user {user:?} is no active member of project {project:?}")
+            format!("user {user:?} is not an active member of project {project:?}")
         }
         Refusal::NoUsableAccount { project } => {
             format!("no account lets project {project:?} spend for this user and machine")
@@ -123,7 +123,7 @@ fn of_text(refusal: &Refusal) -> Option<String> {
         Refusal::BadAmountSyntax(text) => {
             let given = given(text);
             format!(
-                "the amount is no decimal number{given}: expected digits with at most one point"
+                "the amount is not a decimal number{given}: expected digits with at most one point"
             )
         }
         Refusal::AmountTooLarge(text) => {

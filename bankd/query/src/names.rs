@@ -124,7 +124,7 @@ pub(super) fn within(name: &str, text: &str, least: usize, most: usize) -> Resul
     let number = text.parse().ok().filter(|n| (least..=most).contains(n));
     number.ok_or_else(|| {
         Mistake::new(format!(
-            "{name}: {text:?} is no number from {least} to {most}"
+            "{name}: {text:?} is not a number from {least} to {most}"
         ))
     })
 }

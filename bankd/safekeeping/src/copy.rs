@@ -151,7 +151,8 @@ impl Copies {
             .with_context(|| format!("cannot copy {}", self.data.database().display()))?;
         let holding = store::holding(&database)?;
         let reader = store::open_reader(&database)?;
-        let place = store::replica::place(&reader)?.context("this bank is no node of a cluster")?;
+        let place =
+            store::replica::place(&reader)?.context("this bank is not a node of a cluster")?;
         drop(reader);
         let sealed = files::sealed(&database, "bank.db")?;
         Ok(Copy {

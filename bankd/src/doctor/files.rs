@@ -188,7 +188,7 @@ fn follow(source: &str, path: &Path) -> Found {
         return Found::of(
             NAME,
             State::Fail,
-            format!("{source}: {} is no regular file", path.display()),
+            format!("{source}: {} is not a regular file", path.display()),
             "name a file that grows: only such a file can be followed",
         );
     }

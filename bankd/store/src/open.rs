@@ -72,7 +72,7 @@ impl SqliteStore {
         let connection = existing(path)?;
         if replica::place(&connection)?.is_none() {
             return Err(Error::NotABank(format!(
-                "{} is no node of a cluster: `bankd cluster init` makes it the first one, `bankd cluster join` a \
+                "{} is not a node of a cluster: `bankd cluster init` makes it the first one, `bankd cluster join` a \
                  further one",
                 path.display()
             )));

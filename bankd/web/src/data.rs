@@ -151,7 +151,8 @@ fn known_format(query: &Fields) -> Result<(), Failed> {
     match format.map(|(_, format)| format.as_str()) {
         None | Some("csv" | "json") => Ok(()),
         Some(other) => {
-            let detail = format!("{other:?} is no format of these rows; they come as json or csv");
+            let detail =
+                format!("{other:?} is not a format of these rows; they come as json or csv");
             Err(Failed::new("bad_request", detail).field("format"))
         }
     }

@@ -199,7 +199,7 @@ fn known(visit: &Visit, takes: &[&'static str]) -> Result<(), Failed> {
         .chain([ALWAYS])
         .collect();
     let detail = format!(
-        "{name:?} is no parameter of this page; it takes {}",
+        "{name:?} is not a parameter of this page; it takes {}",
         typed.join(", ")
     );
     Err(Failed::new("bad_request", detail).field(name))

@@ -121,7 +121,9 @@ fn a_narrow_scheduler_cannot_tell_hidden_names_from_missing_ones() {
     };
     let response = ask(&bank, target, body, &wide);
     assert!(
-        response.text().contains("is no active member of project"),
+        response
+            .text()
+            .contains("is not an active member of project"),
         "{}",
         response.text()
     );

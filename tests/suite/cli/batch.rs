@@ -69,7 +69,7 @@ fn the_command_line_sends_a_file() {
         ),
         (
             r#"{"path": "/x", "boody": {}}"#,
-            "column 16: \"boody\" is no entry of a command; the entries are method, path, key, event_time, body",
+            "column 16: \"boody\" is not an entry of a command; the entries are method, path, key, event_time, body",
         ),
         (r#"{"path": "/x", "path": "/y"}"#, "an entry occurs twice"),
     ] {

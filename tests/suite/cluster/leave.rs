@@ -61,7 +61,7 @@ fn a_follower_and_then_the_writer_leave() {
     // Its settings still name the log: the daemon does not start, and the file does not enter the cluster again by itself.
     assert!(!cluster.nodes[other].start_with(&[]));
     let log = cluster.nodes[other].log();
-    assert!(log.contains("is no node of a cluster"), "{log}");
+    assert!(log.contains("is not a node of a cluster"), "{log}");
     cluster.nodes[writer].bank_ok(&["deposit", "chemistry", "6"]);
     alone(cluster.nodes.remove(other), 100_005);
     // The writer, which ended without handing its lease over.

@@ -97,7 +97,7 @@ fn exit_codes_and_one_line_of_error() {
         (
             &["sacct", "jobs.sacct", "--dry-run", "--since", "soon"],
             2,
-            "bankd: --since: \"soon\" is no time; as 2026-10-01 or -30d\n",
+            "bankd: --since: \"soon\" is not a time such as 2026-10-01 or -30d\n",
         ),
         (
             &["slurm-json", "jobs.sacct", "--dry-run"],

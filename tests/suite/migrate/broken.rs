@@ -36,7 +36,7 @@ fn every_source_names_the_place_of_an_error() {
     refused(
         &bank,
         &["csv", &set],
-        &["allocations.csv:2: amount \"1 000\" is no number", "12"],
+        &["allocations.csv:2: amount \"1 000\" is not a number", "12"],
     );
     let file = format!("{set}/accounts.csv");
     for source in ["csv", "gold", "mam"] {
@@ -139,7 +139,7 @@ fn a_database_names_table_and_row() {
         &script,
     );
     let database = database.to_str().unwrap();
-    let place = "table g_allocation, row 2 (g_id 2): g_amount \"9x\" is no number";
+    let place = "table g_allocation, row 2 (g_id 2): g_amount \"9x\" is not a number";
     refused(&bank, &["gold", "--sqlite", database], &[place]);
     refused(
         &bank,

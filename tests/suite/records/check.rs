@@ -41,7 +41,7 @@ fn every_fault_has_its_line() {
     assert_eq!(
         ran.stdout,
         "line 2: warning: MACHINE: \"ia;\" ends with ;\n\
-         line 3: error: PROCS: \"many\" is no whole number above zero\n\
+         line 3: error: PROCS: \"many\" is not a whole number above zero\n\
          2 FILE withdrawals, 1 other lines, 1 with errors, 1 warnings\n\
          processor-seconds 3571.2\n"
     );

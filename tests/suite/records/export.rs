@@ -236,7 +236,7 @@ fn a_file_appears_when_it_is_complete() {
     let ran = bank.bank(&["export", "file", "-o", "/dev/null"]);
     assert_eq!(ran.exit, 2);
     assert!(
-        ran.stderr.contains("/dev/null is no regular file"),
+        ran.stderr.contains("/dev/null is not a regular file"),
         "{}",
         ran.stderr
     );

@@ -31,7 +31,7 @@ fn what_could_not_be_made_is_refused_at_the_start_with_its_place() {
         ),
         (
             "\n[report]\nprogram = \"/nonexistent/bank\"\n".to_owned() + &usage("monthly", ""),
-            "report.program: /nonexistent/bank is no file",
+            "report.program: /nonexistent/bank is not a file",
         ),
     ] {
         let mut bank = Setup::new().start();

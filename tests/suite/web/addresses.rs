@@ -33,7 +33,9 @@ fn a_parameter_that_a_page_does_not_take_is_marked() {
         let text = answer.text();
         assert_eq!(answer.status, 400, "{address}: {text}");
         assert!(
-            text.contains(&format!("&quot;{name}&quot; is no parameter of this page")),
+            text.contains(&format!(
+                "&quot;{name}&quot; is not a parameter of this page"
+            )),
             "{address}: {text}"
         );
         assert!(text.contains(known), "{address}: {text}");

@@ -79,7 +79,7 @@ fn a_refusal_names_its_field_and_leads_to_it() {
             &[("name", "amy"), ("per_day", "1,000")],
             "per_day",
             "Most in a day",
-            "is no decimal number: &quot;1,000&quot;: expected digits",
+            "is not a decimal number: &quot;1,000&quot;: expected digits",
         ),
         (
             "/deposit",
@@ -247,7 +247,7 @@ fn rows_have_two_formats() {
     assert!(
         refused
             .text()
-            .contains("&quot;xml&quot; is no format of these rows; they come as json or csv"),
+            .contains("&quot;xml&quot; is not a format of these rows; they come as json or csv"),
         "{}",
         refused.text()
     );

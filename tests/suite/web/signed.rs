@@ -230,7 +230,7 @@ fn addresses_are_refused_where_they_make_no_sense() {
         (
             &["web", "embed", "/usage?bye=user"],
             2,
-            "\"bye\" is no parameter",
+            "\"bye\" is not a parameter",
         ),
         (&["web", "embed", "/usage?by=color"], 1, "none of project"),
         (&["web", "embed", "/usage?from=soon"], 1, "is not a time"),

@@ -94,7 +94,7 @@ fn names_that_are_no_project_are_no_links() {
     }
     let text = pages[0].text();
     assert!(
-        text.contains("is no project of this bank") && text.contains("href=\"/today#unmapped\""),
+        text.contains("is not a project of this bank") && text.contains("href=\"/today#unmapped\""),
         "{text}"
     );
     assert!(root.get(&bank, "/today").text().contains("id=\"unmapped\""));

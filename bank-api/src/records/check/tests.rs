@@ -72,11 +72,11 @@ fn rules_of_usage_records() {
         ),
         (
             "<Status>C</Status><Memory>0</Memory>",
-            "Memory: \"0\" is no whole number above zero",
+            "Memory: \"0\" is not a whole number above zero",
         ),
         (
             "<Status>C</Status><WallDuration>60</WallDuration>",
-            "WallDuration: \"60\" is no duration such as PT60S",
+            "WallDuration: \"60\" is not a duration such as PT60S",
         ),
         (
             "<Status>C</Status><WallDuration>PT1S</WallDuration><WallDuration>PT2S</WallDuration>",
@@ -93,7 +93,7 @@ fn rules_of_usage_records() {
         ),
         (
             "<Status>C</Status><MachineName>node_1</MachineName>",
-            "MachineName: \"node_1\" is no domain name",
+            "MachineName: \"node_1\" is not a domain name",
         ),
         ("<Status>C</Status><vo>x</vo>", "\"vo\": a foreign element"),
         (
@@ -107,11 +107,11 @@ fn rules_of_usage_records() {
         ),
         (
             "<Status>C</Status><StartTime>1768910400</StartTime>",
-            "StartTime: \"1768910400\" is no time such as 2026-01-20T12:00:00Z",
+            "StartTime: \"1768910400\" is not a time such as 2026-01-20T12:00:00Z",
         ),
         (
             "<Charge>a lot</Charge><Status>C</Status>",
-            "Charge: \"a lot\" is no number",
+            "Charge: \"a lot\" is not a number",
         ),
     ] {
         let (texts, _) = checked(&record(inner));
@@ -145,7 +145,7 @@ fn a_line_that_is_no_record_is_reported_with_its_number() {
     for (text, expected) in [
         (
             format!("{good}<Status/>\n{good}"),
-            "2 error: \"Status\" is no usage record",
+            "2 error: \"Status\" is not a usage record",
         ),
         (
             format!("{good}\n<JobUsageRecord/>"),

@@ -182,7 +182,7 @@ fn list(row: &Row<'_>, column: &str, dimension: &str, old: &Old) -> Result<Vec<E
         };
         if !(is_known || ["ANY", "MEMBERS"].contains(&value)) {
             let file = format!("{dimension}s.csv");
-            let fault = row.fault(column, &format!("{value:?} is no {dimension}"));
+            let fault = row.fault(column, &format!("{value:?} is not a {dimension}"));
             return Err(fault.hint(format!("add it to {file}, or remove it from this list")));
         }
         entries.push(Entry {

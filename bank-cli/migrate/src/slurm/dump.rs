@@ -97,7 +97,7 @@ impl Held {
         let bad = || {
             Fault::new(
                 format!(
-                    "{}: GrpTRESMins {tres}={text:?} of {} is no number of minutes",
+                    "{}: GrpTRESMins {tres}={text:?} of {} is not a number of minutes",
                     self.place, self.name
                 ),
                 "correct the limit in that line, or remove it",
@@ -162,7 +162,10 @@ pub(super) fn read(name: &str, bytes: &[u8], tres: &str) -> Result<Dump, Fault> 
                 parent = Some(held.name);
             }
             "Parent" => {
-                let why = format!("{place}: the parent {:?} is no account above", held.name);
+                let why = format!(
+                    "{place}: the parent {:?} is not an account above",
+                    held.name
+                );
                 let hint = "put the lines of that account before this one, or correct its name";
                 return Err(Fault::new(why, hint));
             }

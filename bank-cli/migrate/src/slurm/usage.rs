@@ -64,7 +64,7 @@ fn associations(
                         let bad = || {
                             Fault::new(
                                 format!(
-                                    "{name}:{number}: GrpTRESMins: usage {own:?} of {account} is no number"
+                                    "{name}:{number}: GrpTRESMins: usage {own:?} of {account} is not a number"
                                 ),
                                 AGAIN,
                             )
@@ -103,7 +103,7 @@ fn shares(name: &str, bytes: &[u8], slurm: &Slurm) -> Result<BTreeMap<String, Fi
         let text = own.map_or("0", |(_, value)| value.trim());
         let minutes = Figure::parse(text).filter(|own| !own.is_negative());
         let bad = || {
-            let fault = row.fault("GrpTRESRaw", &format!("{text:?} is no number"));
+            let fault = row.fault("GrpTRESRaw", &format!("{text:?} is not a number"));
             fault.hint(AGAIN)
         };
         used.insert(account.to_owned(), minutes.ok_or_else(bad)?);

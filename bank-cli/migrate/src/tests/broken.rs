@@ -13,7 +13,7 @@ fn broken_tables_of_gold_are_refused() {
             "g_allocation.csv",
             "97550",
             "9x",
-            "g_allocation.csv:2: g_amount \"9x\" is no number",
+            "g_allocation.csv:2: g_amount \"9x\" is not a number",
         ),
         (
             "g_allocation.csv",
@@ -43,13 +43,13 @@ fn broken_tables_of_gold_are_refused() {
             "g_allocation.csv",
             "2,2,0",
             "2,2,-5",
-            "g_allocation.csv:3: g_start_time -5 is no time in seconds since 1970",
+            "g_allocation.csv:3: g_start_time -5 is not a time in seconds since 1970",
         ),
         (
             "g_allocation.csv",
             "1735689600",
             "2026-01-01",
-            "g_allocation.csv:4: g_start_time \"2026-01-01\" is no whole number",
+            "g_allocation.csv:4: g_start_time \"2026-01-01\" is not a whole number",
         ),
         (
             "g_allocation.csv",

@@ -98,7 +98,7 @@ fn broken_files_are_refused() {
             "accounts.csv",
             "top/*",
             "none",
-            "accounts.csv:3: projects \"none\" is no project",
+            "accounts.csv:3: projects \"none\" is not a project",
         ),
         (
             "accounts.csv",
@@ -110,7 +110,7 @@ fn broken_files_are_refused() {
             "allocations.csv",
             "2026-01-01",
             "soon",
-            "allocations.csv:2: start \"soon\" is no time",
+            "allocations.csv:2: start \"soon\" is not a time",
         ),
         (
             "allocations.csv",

@@ -86,7 +86,7 @@ fn limits_become_allocations() {
             skipped(&plan),
             [
                 "Slurm accounts without a limit of cpu: no allocation: guest, bio",
-                "coordinators who are no members: amy of bio",
+                "coordinators who are not members: amy of bio",
                 "levels of administrators: `bank role grant` gives a role: Operator of amy",
                 "limits of Slurm: GrpJobs: 10 of account chem",
                 "limits of Slurm: GrpTRESMins: gres/gpu=50 of account chem",
@@ -124,12 +124,12 @@ fn broken_files_are_refused() {
         (
             "Parent - 'bio'",
             "Parent - 'none'",
-            ":13: the parent \"none\" is no account above",
+            ":13: the parent \"none\" is not an account above",
         ),
         (
             "cpu=1000,",
             "cpu=many,",
-            ":8: GrpTRESMins cpu=\"many\" of chem is no number of minutes",
+            ":8: GrpTRESMins cpu=\"many\" of chem is not a number of minutes",
         ),
         (
             "'biology'",
@@ -151,6 +151,6 @@ fn broken_files_are_refused() {
     let fault = plan(DUMP, None, "cpu", "0").unwrap_err();
     assert_eq!(
         fault.what,
-        "--per-minute \"0\" is no number of credits above zero"
+        "--per-minute \"0\" is not a number of credits above zero"
     );
 }

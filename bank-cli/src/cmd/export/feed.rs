@@ -86,7 +86,7 @@ pub(super) fn pods(context: &Context, args: &ExportPods) -> Result<String, Failu
 /// Times that are not billed, as the daemon takes them.
 fn ignored(context: &Context, args: &IgnoreArgs) -> Result<Option<String>, Failure> {
     let read = |text: &String| {
-        let bad = || Failure::usage(format!("{text:?} is no time from one to another"));
+        let bad = || Failure::usage(format!("{text:?} is not a pair of times"));
         let (from, to) = text.split_once('/').ok_or_else(|| {
             bad().hint("FROM/TO, such as 2026-01-03T08:00:00Z/2026-01-03T14:00:00Z")
         })?;

@@ -4,7 +4,7 @@ use crate::fail::Failure;
 
 /// The first instant of a month and of the next one, in UTC.
 pub(super) fn bounds(month: &str) -> Result<(String, String), Failure> {
-    let wrong = || Failure::usage(format!("{month:?} is no month, such as 2026-01"));
+    let wrong = || Failure::usage(format!("{month:?} is not a month, such as 2026-01"));
     let (year, number) = month.split_once('-').ok_or_else(wrong)?;
     let is_plain = |text: &str, len| text.len() == len && text.bytes().all(|b| b.is_ascii_digit());
     if !is_plain(year, 4) || !is_plain(number, 2) {

@@ -160,7 +160,8 @@ fn put(spool: &Path, name: &str, text: &str) -> Result<(), Failure> {
 /// `FOLDER.new`, on the same file system.
 fn beside(spool: &Path) -> Result<PathBuf, Failure> {
     let name = spool.file_name();
-    let name = name.ok_or_else(|| Failure::usage(format!("{} is no folder", spool.display())))?;
+    let name =
+        name.ok_or_else(|| Failure::usage(format!("{} is not a folder", spool.display())))?;
     let mut name = name.to_owned();
     name.push(".new");
     Ok(spool.with_file_name(name))

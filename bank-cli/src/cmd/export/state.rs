@@ -124,7 +124,7 @@ impl StateFile {
 fn read(text: &str, what: &str) -> Result<State, String> {
     let mut lines = text.lines();
     if lines.next() != Some(TITLE) {
-        return Err("it is no state of an export".to_owned());
+        return Err("it is not the state of an export".to_owned());
     }
     let mut state = State::default();
     let mut found = None;

@@ -22,7 +22,7 @@ pub(super) struct Place {
 impl Place {
     pub(super) fn new(path: PathBuf) -> Result<Self, Failure> {
         let name = path.file_name().ok_or_else(|| {
-            Failure::usage(format!("{} is no file", path.display()))
+            Failure::usage(format!("{} is not a file", path.display()))
                 .hint("name one that may be made")
         })?;
         let mut beside = name.to_owned();

@@ -20,9 +20,9 @@ use crate::{
 pub(super) fn hardware(context: &Context, args: &ImportTable) -> Result<String, Failure> {
     let mut machines = BTreeMap::new();
     for text in &args.machines {
-        let (cluster, machine) = text
-            .split_once('=')
-            .ok_or_else(|| Failure::usage(format!("{text:?} is no CLUSTER=MACHINE")))?;
+        let (cluster, machine) = text.split_once('=').ok_or_else(|| {
+            Failure::usage(format!("{text:?} is not of the form CLUSTER=MACHINE"))
+        })?;
         machines.insert(cluster.to_owned(), machine.to_owned());
     }
     let needed = [
@@ -66,7 +66,7 @@ pub(super) fn new_hardware(
     let expression = cells.need("regex")?;
     let hosts = pattern::patterns(expression).map_err(|why| {
         format!(
-            "the regular expression {expression:?} is no pattern of hosts: {why}; add it by hand"
+            "the regular expression {expression:?} is not a pattern of hosts: {why}; add it by hand"
         )
     })?;
     Ok(record(json!({

@@ -114,7 +114,7 @@ impl<'a> Cells<'a> {
         });
         plain
             .parse()
-            .map_err(|_| format!("{name} is no whole number: {text:?}"))
+            .map_err(|_| format!("{name} is not a whole number: {text:?}"))
     }
 
     /// Yes or no; no where it says nothing.
@@ -135,7 +135,7 @@ impl<'a> Cells<'a> {
         else {
             return Ok(None);
         };
-        let bad = || format!("{name} is no date: {text:?}");
+        let bad = || format!("{name} is not a date: {text:?}");
         if text.bytes().all(|b| b.is_ascii_digit()) && text.len() >= 9 {
             let seconds: i64 = text.parse().map_err(|_| bad())?;
             let us = seconds.checked_mul(1_000_000).ok_or_else(bad)?;

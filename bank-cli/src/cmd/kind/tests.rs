@@ -70,7 +70,7 @@ fn a_row_of_processor_type_is_hardware() {
     assert!(
         of(2)
             .unwrap_err()
-            .contains("processor_qty is no whole number")
+            .contains("processor_qty is not a whole number")
     );
 }
 
@@ -91,7 +91,11 @@ fn a_row_of_contribution_is_credited_by_the_table_of_people() {
     assert_eq!(own["from"], "2012-10-01T00:00:00Z");
     assert_eq!(own["what"], "quad1 Xeon");
     assert!(of(1).unwrap_err().contains("z9"));
-    assert!(of(2).unwrap_err().contains("date_contributed is no date"));
+    assert!(
+        of(2)
+            .unwrap_err()
+            .contains("date_contributed is not a date")
+    );
 }
 
 #[test]

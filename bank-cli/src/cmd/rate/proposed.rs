@@ -132,7 +132,7 @@ fn replayed(context: &Context, answer: &RateTested, replay: &Replay) -> Result<S
 fn proposed(context: &Context, text: &str) -> Result<NewRate, Failure> {
     let words = words(text);
     let parsed = Proposed::try_parse_from(words).map_err(|_| {
-        Failure::usage(format!("--rate {text:?} is no rate"))
+        Failure::usage(format!("--rate {text:?} is not a rate"))
             .hint("write it as for bank rate set: --rate 'VBR Processors 2 --per hour'")
     })?;
     body(context, parsed.rate)
@@ -156,7 +156,9 @@ fn last_days(span: &str) -> Result<i64, Failure> {
     let days = span.strip_prefix("last-");
     let days = days.and_then(|rest| rest.strip_suffix("-days").or(rest.strip_suffix("-day")));
     let days = days.and_then(|days| days.parse().ok());
-    days.ok_or_else(|| Failure::usage(format!("{span:?} is no span")).hint("--replay last-30-days"))
+    days.ok_or_else(|| {
+        Failure::usage(format!("{span:?} is not a span of days")).hint("--replay last-30-days")
+    })
 }
 
 #[cfg(test)]

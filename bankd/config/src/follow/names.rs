@@ -39,7 +39,7 @@ impl Names {
     pub fn read(path: &str) -> Result<Self, String> {
         let whole = Path::new(path);
         let (Some(folder), Some(name)) = (whole.parent(), whole.file_name()) else {
-            return Err(format!("{path:?} is no file"));
+            return Err(format!("{path:?} is not a file"));
         };
         if !whole.is_absolute() {
             return Err(format!("{path:?} does not begin with /"));

@@ -109,7 +109,7 @@ fn what_could_never_be_made_is_refused() {
                 to: words(&["x\nBcc: y@z"]),
                 ..good()
             },
-            "no mail address",
+            "not a mail address",
         ),
         (
             ScheduledReport {

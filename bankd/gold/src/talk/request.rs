@@ -79,7 +79,7 @@ impl Call {
     /// Reads a body.
     pub(super) fn of(body: &Element) -> Result<Call, Fault> {
         if body.name != "Body" {
-            return Err(Fault::new("bad_document", "the root is no Body"));
+            return Err(Fault::new("bad_document", "the root is not a Body"));
         }
         let request = only(body.all("Request"), "Request")?;
         let request = request.ok_or_else(|| missing("Request"))?;

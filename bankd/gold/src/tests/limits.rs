@@ -37,7 +37,7 @@ async fn oversized_messages_are_rejected_at_once() {
         (
             format!("{head}Content-Length: x\r\n\r\n"),
             false,
-            "242 a length that is no number",
+            "242 a length that is not a number",
         ),
         (
             "POST /gold HTTP/1.0\r\n\r\n".to_owned(),

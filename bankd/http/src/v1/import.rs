@@ -185,7 +185,9 @@ pub(super) fn read_options(format: &Format, reading: ReadOptions) -> Result<Opti
         layout: reading.layout,
         columns: reading.columns,
         delimiter: reading.delimiter,
-        zone: zone.map_err(|_| bad("tz: no such zone; as Europe/Berlin".to_owned()))?,
+        zone: zone.map_err(|_| {
+            bad("tz: no such time zone; write a name such as Europe/Berlin".to_owned())
+        })?,
         mapping: reading.mapping,
         gpus_per_slot: reading.gpus_per_slot,
     };

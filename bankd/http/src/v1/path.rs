@@ -31,8 +31,8 @@ fn refused(rejection: &PathRejection) -> Failure {
         return Failure::new("internal", "the path cannot be read");
     };
     let detail = match failed.kind() {
-        ErrorKind::InvalidUtf8InPathParam { key } => format!("path: {key} is no UTF-8"),
-        ErrorKind::ParseErrorAtKey { key, .. } => format!("path: {key} is no whole number"),
+        ErrorKind::InvalidUtf8InPathParam { key } => format!("path: {key} is not UTF-8"),
+        ErrorKind::ParseErrorAtKey { key, .. } => format!("path: {key} is not a whole number"),
         ErrorKind::ParseErrorAtIndex { .. } | ErrorKind::ParseError { .. } => {
             "path: a whole number is expected".to_owned()
         }

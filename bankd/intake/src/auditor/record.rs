@@ -223,7 +223,7 @@ fn components(components: &[Component]) -> Result<Vec<Values>, String> {
             check_name(&field(&format!("scores[{number}].name")), &score.name)?;
             score_value(&score.value).ok_or_else(|| {
                 let field = field(&format!("scores[{number}].value"));
-                format!("{field}: no number of 0 or above")
+                format!("{field}: not a number of 0 or above")
             })
         });
         values.collect()
@@ -263,7 +263,7 @@ pub fn fault(text: &str) -> Option<&'static str> {
 fn at(field: &str, text: &str) -> Result<Time, String> {
     let no_time = || {
         let text = short(text);
-        format!("{field}: {text:?} is no time with a zone, such as 2024-01-02T03:04:05Z")
+        format!("{field}: {text:?} is not a time with a zone, such as 2024-01-02T03:04:05Z")
     };
     Time::parse(text).ok_or_else(no_time)
 }

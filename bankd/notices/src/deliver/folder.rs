@@ -50,7 +50,7 @@ impl Folder {
     fn open(&self) -> io::Result<()> {
         match fs::symlink_metadata(&self.path) {
             Ok(there) if there.is_dir() => return Ok(()),
-            Ok(_) => return Err(io::Error::other("this is no folder")),
+            Ok(_) => return Err(io::Error::other("this is not a folder")),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }

@@ -24,7 +24,7 @@ pub fn program(named: &str) -> Result<PathBuf, String> {
         let there = path.is_file();
         return there
             .then_some(path)
-            .ok_or_else(|| format!("report.program: {named} is no file"));
+            .ok_or_else(|| format!("report.program: {named} is not a file"));
     }
     let own = std::env::current_exe().ok();
     let beside = own.as_deref().and_then(Path::parent);

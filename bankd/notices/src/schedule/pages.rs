@@ -107,7 +107,7 @@ impl Desk {
         };
         let people = people::of(&self.writer.directory(), each, self.writer.now());
         let Some(person) = people.into_iter().find(|(name, _)| *name == wanted.person) else {
-            let why = format!("{} is no {} any more", wanted.person, each.word());
+            let why = format!("{} is no longer a {}", wanted.person, each.word());
             self.failed(report, &wanted.period.name, &why, Some(wanted.id))?;
             return Ok(true);
         };

@@ -121,7 +121,7 @@ fn backup_folder(named: &Path) -> Result<PathBuf> {
     let manifest = folder.join(MANIFEST);
     ensure!(
         manifest.is_file(),
-        "{} is no backup: there is no {}",
+        "{} is not a backup: there is no {}",
         named.display(),
         manifest.display()
     );
@@ -144,7 +144,7 @@ fn check_names(manifest: &Backup) -> Result<()> {
             Some(["keys", secret]) => !secret.starts_with('.'),
             _ => false,
         };
-        ensure!(ours, "{MANIFEST}: {name:?} is no file of a bank");
+        ensure!(ours, "{MANIFEST}: {name:?} is not a file of a bank");
     }
     ensure!(names.contains(&"bank.db"), "{MANIFEST}: names no bank.db");
     names.sort_unstable();

@@ -203,7 +203,7 @@ fn a_manifest_names_no_file_elsewhere() {
         fs::write(made.path.join(MANIFEST), text).unwrap();
         let error = restore(&place.elsewhere(), &Place::choices(&made.path)).unwrap_err();
         let error = error.to_string();
-        assert!(error.contains("is no file of a bank"), "{name}: {error}");
+        assert!(error.contains("is not a file of a bank"), "{name}: {error}");
     }
     for change in [
         |m: &mut Backup| m.format = 2,

@@ -62,7 +62,7 @@ pub fn parse(path: &Path, text: &str, key: &PublicKey) -> Result<Checkpoint, Err
         .and_then(|text| text.rsplit_once('\n'))
         .and_then(|(_, last)| Some((text.len().checked_sub(last.len() + 1)?, last)))
         .and_then(|(end, last)| Some((text.get(..end)?, last.strip_prefix(SIGNATURE)?)))
-        .ok_or_else(|| bad(path, "its last line is no signature"))?;
+        .ok_or_else(|| bad(path, "its last line is not a signature"))?;
     if signed.lines().next() != Some(FIRST) {
         return Err(bad(path, format!("its first line is not `{FIRST}`")));
     }

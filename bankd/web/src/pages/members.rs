@@ -123,7 +123,7 @@ async fn changed(visit: &Visit, project: &str, done: &str, user: &str) -> Result
             strong { (user) } " is now " @if !member.active { "an inactive " } (member.role) " of " (project) "."
         },
         None if list.next.is_some() => return Ok(html! {}),
-        None => html! { strong { (user) } " is no member of " (project) " now." },
+        None => html! { strong { (user) } " is not a member of " (project) " now." },
     };
     Ok(sent::band(&text))
 }

@@ -242,7 +242,7 @@ fn unmapped(visit: &Visit, name: &str) -> Markup {
     let may = visit.may(Right::SeeIntake) && visit.may(Right::DecideProposals);
     html! {
         p .small {
-            strong { (name) } " is no project of this bank: a source reports usage with this name, and nobody has mapped it."
+            strong { (name) } " is not a project of this bank: a source reports usage with this name, and nobody has mapped it."
             @if may {
                 " " a href=(visit.link(&["today"]).as_str().to_owned() + "#unmapped") { "Usage without a project" }
                 " lists what can be assigned."

@@ -104,7 +104,7 @@ impl Prepared {
             .header(header::CONTENT_TYPE, self.media)
             .extension(self.caller);
         let request = request.body(Body::from(self.body));
-        request.map_err(|_| Failure::new("bad_request", "the command is no request"))
+        request.map_err(|_| Failure::new("bad_request", "the command is not a request"))
     }
 }
 

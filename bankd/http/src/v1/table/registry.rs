@@ -38,7 +38,7 @@ fn projects() -> Vec<Route> {
         Route::delete("/api/v1/projects/{name}/members/{user}", member::remove)
             .right(Right::ChangeMembers)
             .description("Take a member off a project")
-            .gives::<Removed>(200, "The user is no member any more.")
+            .gives::<Removed>(200, "The user is no longer a member.")
             .refuses(&[VALUES]),
     ]
 }

@@ -92,11 +92,11 @@ fn mistakes_are_reported_with_their_place() {
         (record(r#","stop_time":5"#), "invalid type: integer"),
         (
             record(r#","stop_time":"""#),
-            "stop_time: \"\" is no time with a zone",
+            "stop_time: \"\" is not a time with a zone",
         ),
         (
             record(r#","stop_time":"2024-01-01T00:00:00""#),
-            "is no time with a zone",
+            "is not a time with a zone",
         ),
         (
             record("").replace("[]", r#"[{"name":"c","amount":-1,"scores":[]}]"#),
@@ -111,7 +111,7 @@ fn mistakes_are_reported_with_their_place() {
                 "[]",
                 r#"[{"name":"c","amount":1,"scores":[{"name":"s","value":-0.1}]}]"#,
             ),
-            "components[0].scores[0].value: no number of 0 or above",
+            "components[0].scores[0].value: not a number of 0 or above",
         ),
         (
             record("").replace(
@@ -163,7 +163,10 @@ fn an_update_needs_components_and_an_end() {
     for (more, written) in [
         ("", "missing field `stop_time`"),
         (r#","stop_time":null"#, "invalid type: null"),
-        (r#","stop_time":"soon""#, "stop_time: \"soon\" is no time"),
+        (
+            r#","stop_time":"soon""#,
+            "stop_time: \"soon\" is not a time",
+        ),
     ] {
         assert!(
             update(body(more).as_bytes())

@@ -25,7 +25,7 @@ impl<'s> StoreMachine<'s> {
 impl Machine for StoreMachine<'_> {
     fn position(&mut self) -> Result<Position, String> {
         let place = self.store.place().map_err(|error| error.to_string())?;
-        let place = place.ok_or("the file is no node of a cluster any more")?;
+        let place = place.ok_or("the file is no longer a node of a cluster")?;
         Ok(Position {
             position: place.position,
             epoch: place.epoch,
