@@ -272,9 +272,10 @@ impl Problem {
     }
 }
 
-/// `code words: detail`, or the detail alone where it begins with these words.
+/// `code words: detail`, or the detail alone if it begins or ends with these words.
 fn prefixed(words: &str, message: &str) -> String {
-    if message.to_lowercase().starts_with(words) {
+    let text = message.to_lowercase();
+    if text.starts_with(words) || text.ends_with(words) {
         message.to_owned()
     } else {
         format!("{words}: {message}")

@@ -113,7 +113,7 @@ fn unauthorized(status: u16, identity: Identity, failure: Failure) -> Failure {
         return failure;
     }
     failure.hint(match identity {
-        Identity::Token => "the token (BANK_TOKEN) is unknown, over or removed",
+        Identity::Token => "the token (BANK_TOKEN) is unknown, expired or revoked",
         Identity::Key => "the key id, its secret or the clock of this machine is wrong",
         Identity::None => {
             "over TCP set BANK_KEY_ID and BANK_KEY_FILE, or use the daemon's Unix socket"

@@ -73,7 +73,7 @@ impl Failure {
                 .or_else(|| Some(format!("usage: {}", line.strip_prefix("Usage: ")?)))
         });
         let failure = Self::usage(printable(what.strip_prefix("error: ").unwrap_or(&what)));
-        Some(failure.hint(hint.unwrap_or_else(|| "--help lists what there is".to_owned())))
+        Some(failure.hint(hint.unwrap_or_else(|| "--help lists the options".to_owned())))
     }
 
     /// The daemon is not there, is busy, or somebody else answered: exit 5.

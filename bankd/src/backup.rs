@@ -75,7 +75,7 @@ fn made_text(made: &Made) -> String {
     let manifest = &made.manifest;
     let bytes: u64 = manifest.files.iter().map(|file| file.bytes).sum();
     let mut text = format!(
-        "created  {}\nholds    {} transactions, {} entries, {} files, {bytes} bytes\nproven   {}\n",
+        "created  {}\nholds    {} transactions, {} entries, {} files, {bytes} bytes\nverified {}\n",
         made.path.display(),
         manifest.transactions,
         manifest.entries,
@@ -91,7 +91,7 @@ fn made_text(made: &Made) -> String {
 fn proven(proof: &str) -> &'static str {
     match proof {
         "journal" => "every hash and balance, from its journal",
-        _ => "its structure; the bankd that wrote this schema proves the rest",
+        _ => "its structure; the bankd that wrote this schema verifies the rest",
     }
 }
 
@@ -113,13 +113,13 @@ fn restored_text(data: &DataDir, restored: &Restored) -> String {
     let manifest = &restored.manifest;
     let folder = data.path().display();
     let mut text = format!(
-        "restored {folder}: {} transactions, as of {}\nproven   {}\n",
+        "restored {folder}: {} transactions, as of {}\nverified {}\n",
         manifest.transactions,
         manifest.made_at,
         proven(&restored.proof)
     );
     if let Some(aside) = &restored.aside {
-        let _ = writeln!(text, "aside    {}: the previous files", aside.display());
+        let _ = writeln!(text, "moved to {}: the previous files", aside.display());
         text.push_str(
             "records  record files and exports may have later uses, whose record ids new uses get again\n",
         );

@@ -221,10 +221,7 @@ fn screen(found: &[Found]) -> String {
     }
     let count = |state| found.iter().filter(|one| one.state == state).count();
     let (warn, fail) = (count(State::Warn), count(State::Fail));
-    let _ = writeln!(
-        text,
-        "{} checks, {warn} to look at, {fail} failed",
-        found.len()
-    );
+    let noun = if warn == 1 { "warning" } else { "warnings" };
+    let _ = writeln!(text, "{} checks, {warn} {noun}, {fail} failed", found.len());
     text
 }

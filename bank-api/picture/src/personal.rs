@@ -159,10 +159,9 @@ fn statement(own: &Statement) -> Section {
             } else {
                 ""
             };
-            let heading = group.heading.replace('_', " ");
             let jobs = (group.jobs > 0).then(|| count(group.jobs));
             vec![
-                Cell::Text(heading + late),
+                Cell::Text(group.label() + late),
                 amount(&group.amount),
                 jobs.unwrap_or(Cell::None),
             ]

@@ -160,6 +160,16 @@ pub struct StatementGroup {
     pub jobs: i64,
 }
 
+impl StatementGroup {
+    /// The heading on screens, pages and paper.
+    pub fn label(&self) -> String {
+        match self.heading.as_str() {
+            "put_right" => "adjustments".to_owned(),
+            heading => heading.replace('_', " "),
+        }
+    }
+}
+
 /// Charges of one user or one project.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

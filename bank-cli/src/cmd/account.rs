@@ -29,7 +29,7 @@ pub(super) fn run(context: &Context, command: AccountCommand) -> Result<String, 
         AccountCommand::Undelete { name, write } => {
             let segments = ["accounts", &name, "undelete"];
             let done: Correction = context.send(Method::POST, &segments, &(), &write)?;
-            let sentence = format!("account {name:?} is back");
+            let sentence = format!("account {name:?} restored");
             super::correction::correction_text(context, &done, &sentence)
         }
         AccountCommand::Rm {

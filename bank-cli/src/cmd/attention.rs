@@ -65,7 +65,7 @@ fn list(context: &Context, args: &ListAttention) -> Result<String, Failure> {
         }
     };
     if next.is_some() {
-        out::warn("there are more: --limit shows them");
+        out::warn("more rows: use a larger --limit");
     }
     let sheet = events(&items, args.all);
     context.form.list(&List { items, next }, &sheet)

@@ -40,7 +40,7 @@ fn close(context: &Context, args: &CloseArgs) -> Result<String, Failure> {
     let answer: Written<Close> = context.send(Method::POST, &["closes"], &body, &args.write)?;
     let closed = &answer.object;
     let sentence = format!(
-        "closed {} to {} (exclusive): {} {} on {}; what comes later is an adjustment of the open \
+        "closed {} to {} (exclusive): {} {} on {}; later entries are adjustments in the open \
          period",
         from(closed.from.as_deref(), context),
         when::date(&closed.until, context.zone),

@@ -57,9 +57,7 @@ fn continued<T: Serialize>(
     mut sheet: Sheet,
 ) -> Result<String, Failure> {
     if let Some(next) = &list.next {
-        sheet
-            .attention
-            .push(format!("there are more: --after {next}"));
+        sheet.attention.push(format!("more rows: --after {next}"));
     }
     context.form.list(list, &sheet)
 }

@@ -107,7 +107,7 @@ fn priority_table(
         report.mode, report.min, report.max, report.by
     );
     if has_program && !is_run {
-        remark.push_str("\nNothing was run: --yes does it.");
+        remark.push_str("\nNothing was run. Add --yes to run the program.");
     }
     if is_run {
         // The last line says what came of it, for who reads no more than that.

@@ -28,7 +28,7 @@ fn sheet(answer: &QueryAnswer) -> Sheet {
     let columns = answer.columns.iter().map(column).collect();
     let mut sheet = Sheet::new(columns, &answer.items, "nothing found").unit(&answer.unit);
     if let Some(next) = &answer.next {
-        let line = format!("there are more rows: Offset:={next}, or a larger Limit");
+        let line = format!("more rows: Offset:={next}, or a larger Limit");
         sheet.attention.push(line);
     }
     sheet

@@ -119,7 +119,7 @@ fn ask(
         format!("{what} can be asked for")
     } else {
         let id = request.id;
-        format!("{what} asked for as request {id}; it waits for an answer until {until}")
+        format!("request {id} created ({what}); expires {until}")
     };
     context.written(&answer, &message)
 }

@@ -97,7 +97,7 @@ fn set(context: &Context, args: SetLimit) -> Result<String, Failure> {
     let limit = &answer.object;
     let bound = |bound: &Option<String>| match bound {
         Some(amount) => format!("{} {}", context.form.amount(amount), limit.unit),
-        None => "no bound".to_owned(),
+        None => "no limit".to_owned(),
     };
     let whose = match (&limit.role, &limit.name) {
         (Some(role), _) => format!("role {role}"),

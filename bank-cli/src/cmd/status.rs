@@ -307,7 +307,7 @@ fn safety(status: &Status, now_us: i64) -> String {
     let mut parts = Vec::new();
     if let Some(last) = &status.last_backup {
         let proven = match last.proof.as_str() {
-            "journal" => "proven",
+            "journal" => "verified",
             _ => "its structure checked",
         };
         let ago = when::read(&last.made_at).map(|us| now_us.saturating_sub(us).max(0));

@@ -82,7 +82,7 @@ fn sheet(context: &Context, report: &Unmapped) -> Sheet {
         column("first", "First start", Kind::Time),
         column("last", "Last end", Kind::Time),
     ];
-    let mut sheet = Sheet::new(columns, items, "no usage of records waits for a project");
+    let mut sheet = Sheet::new(columns, items, "no unmapped usage");
     sheet = sheet.unit(&report.unit);
     let total = &report.total;
     if total.records > 0 {
@@ -257,10 +257,10 @@ fn assigned(
     let refused = done.refused.len();
     let mut text = sentence(done, project);
     if let Some(id) = mapping {
-        text = format!("{text}; mapping {id} does it for later usage");
+        text = format!("{text}; mapping {id} assigns later usage too");
     }
     if would_add {
-        text = format!("{text}; a mapping would do it for later usage");
+        text = format!("{text}; a mapping would assign later usage too");
     }
     let message = context.done(done, &text, done.transaction, done.dry_run, &[])?;
     if refused == 0 {

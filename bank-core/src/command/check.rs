@@ -43,7 +43,9 @@ impl Request {
     pub(crate) fn check_object(&self) -> Result<(), Refusal> {
         let id = &self.object_id;
         if id.is_empty() {
-            return Err(Refusal::MissingField { field: "object id" });
+            return Err(Refusal::MissingField {
+                field: "id of the job or reservation",
+            });
         }
         if id.len() > NAME_BYTES_MAX || id.chars().any(char::is_control) {
             return Err(Refusal::bad_name(id, BOUNDED_RULE));

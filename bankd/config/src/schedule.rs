@@ -243,7 +243,7 @@ impl ScheduledReport {
                 let words: Vec<&str> = words.map(|kind| kind.word).collect();
                 let words = words.join(" and ");
                 return Err(format!(
-                    "each: {word} is about the whole bank: only {words} are pages of a person"
+                    "each: {word} covers the whole bank; only {words} have pages for single people"
                 ));
             }
             (false, None) => return Ok(()),

@@ -81,8 +81,8 @@ pub fn detail(refusal: &Refusal, bank: &Bank) -> String {
         Refusal::AlreadyExists { kind, name } if kind.starts_with("removed ") => {
             format!("{name:?} is the id of a {kind}: no id is used twice")
         }
-        Refusal::AlreadyExists { kind, name } => format!("{kind} {name:?} exists already"),
-        Refusal::Cycle { name } => format!("{name:?} would come under itself"),
+        Refusal::AlreadyExists { kind, name } => format!("{kind} {name:?} already exists"),
+        Refusal::Cycle { name } => format!("{name:?} cannot be its own parent or ancestor"),
         Refusal::InUse { name, by, field } => in_use(name, by, *field),
         Refusal::LiveLiens { account, count } => {
             format!("account {account:?} has {count} open liens")
@@ -162,7 +162,7 @@ fn of_partner(refusal: &Refusal) -> Option<String> {
 fn plain_detail(refusal: &Refusal) -> &'static str {
     match refusal {
         Refusal::NoDefaultProject => "no project was named, and the user has no default project",
-        Refusal::BadAmount => "the amount must be above zero, and a limit must not be below zero",
+        Refusal::BadAmount => "the amount must be above zero; a limit must not be below zero",
         Refusal::AmountOverflow => "the result is larger than the bank can hold",
         Refusal::BadWindow => "the start of a window must be before its end",
         Refusal::WindowInPast => "the end is in the past",

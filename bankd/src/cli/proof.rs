@@ -124,7 +124,7 @@ fn print(report: &Report, checkpoint: Option<&Checkpoint>) {
     if let Some(checkpoint) = checkpoint {
         let made = bank_api::text::format_rfc3339(checkpoint.made_at);
         let covered = checkpoint.facts.transactions;
-        say!("ok: it holds all that it had at {made}, transaction {covered}");
+        say!("ok: contains everything up to transaction {covered}, at {made}");
     }
     for note in &report.notes {
         say!("note: {note}");

@@ -84,15 +84,15 @@ fn aged(
     is_there: impl Fn(&str) -> bool,
 ) -> Found {
     const NAME: &str = "backup";
-    let todo = "`bankd backup` makes one; backup.every_h or a timer makes them by themselves";
+    let todo = "`bankd backup` creates one; backup.every_h or a timer creates them regularly";
     let Some(last) = last else {
-        return Found::of(NAME, State::Warn, "none was ever made", todo);
+        return Found::of(NAME, State::Warn, "no backup exists", todo);
     };
     let made_us = parse_rfc3339(&last.made_at).unwrap_or(i64::MIN);
     let hours = now_us.saturating_sub(made_us).div_euclid(HOUR_US);
     let message = format!("{}, of {}", last.path, last.made_at);
     if !is_there(&last.path) {
-        let todo = "it is no longer there: find it, or make another";
+        let todo = "it is no longer there: find it, or create another";
         return Found::of(NAME, State::Warn, message, todo);
     }
     if hours > patience_h {

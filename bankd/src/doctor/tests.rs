@@ -41,7 +41,7 @@ fn a_new_bank_lacks_a_backup_and_a_daemon_only() {
     }
     let text = screen(&examine(&data));
     assert!(
-        text.contains("warn  backup      none was ever made\n"),
+        text.contains("warn  backup      no backup exists\n"),
         "{text}"
     );
 }

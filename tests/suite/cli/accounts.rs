@@ -243,9 +243,13 @@ fn what_makes_no_tree_is_refused_in_one_line() {
         (
             &["account", "set", "chemistry", "--parent", "b"],
             1,
-            &["refused", "would come under itself"],
+            &["refused", "cannot be its own parent or ancestor"],
         ),
-        (&["account", "set", "a", "--parent", "a"], 1, &["itself"]),
+        (
+            &["account", "set", "a", "--parent", "a"],
+            1,
+            &["its own parent"],
+        ),
         (&["account", "set", "a", "--share", "-1"], 1, &["share"]),
         (
             &["account", "set", "chemistry", "--share", "5"],

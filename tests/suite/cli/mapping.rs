@@ -75,7 +75,7 @@ fn usage_that_waits_is_given_to_a_project_once() {
         "{output}"
     );
     assert!(
-        output.contains("mapping 1 does it for later usage"),
+        output.contains("mapping 1 assigns later usage too"),
         "{output}"
     );
     assert_eq!(waiting(&bank), ["grp_bio x2@egi.eu 1 2.667 9600"]);

@@ -185,7 +185,7 @@ fn a_checkpoint_finds_a_journal_that_was_cut_off_and_one_written_anew() {
         let ran = against(&bank, file);
         assert_eq!(ran.exit, 0, "{}{}", ran.stdout, ran.stderr);
         assert!(
-            ran.stdout.contains("it holds all that it had at"),
+            ran.stdout.contains("contains everything up to transaction"),
             "{}",
             ran.stdout
         );

@@ -101,7 +101,7 @@ fn every_answer_before_a_backup_is_in_it() {
                 &bank,
                 &["backup", "--data", text(&data), "--out", text(&out)],
             );
-            assert!(output.contains("proven   every hash"), "{output}");
+            assert!(output.contains("verified every hash"), "{output}");
         }
         stop.store(true, Ordering::Relaxed);
     });

@@ -217,7 +217,7 @@ fn formats_of_jobs_export_amended_ones_in_their_current_state() {
         ]);
         assert_eq!(shredded(&all.stdout), want, "{mode}: {}", all.stdout);
         // Refunded or amended afterwards: what was told is told anew where it is another, and nothing else.
-        let words: Vec<&str> = all.stderr.split("next: ").collect();
+        let words: Vec<&str> = all.stderr.split("--since ").collect();
         let cursor = words.last().unwrap().trim();
         if mode == "strict" {
             bank.bank_ok(&["refund", "3"]);

@@ -428,7 +428,7 @@ fn definitions_that_can_never_work_are_refused() {
         ("report = \"personal\"", "each: missing"),
         (
             "report = \"usage\"\neach = \"pi\"",
-            "each: usage is about the whole bank",
+            "each: usage covers the whole bank",
         ),
         ("report = \"personal\"\neach = \"boss\"", "boss"),
         (

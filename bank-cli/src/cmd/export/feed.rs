@@ -332,7 +332,7 @@ impl<'a> Export<'a> {
             out::warn(&format!("the format has no {field}: {}", records(*count)));
         }
         if let Some(next) = &self.progress.next {
-            out::note(&format!("next: {next}"));
+            out::note(&format!("next export: --since {next}"));
         }
     }
 

@@ -100,7 +100,7 @@ impl Html {
                 } else {
                     String::new()
                 };
-                let left = format!("{sign} {}{jobs}{late}", text::words(&group.heading));
+                let left = format!("{sign} {}{jobs}{late}", group.label());
                 out.push_str(&row("", &left, &group.amount));
             }
         }

@@ -224,7 +224,7 @@ pub(super) fn movements(statement: &Statement) -> Vec<(String, String)> {
 }
 
 fn label(sign: char, group: &StatementGroup) -> String {
-    format!("{sign} {}", words(&group.heading))
+    format!("{sign} {}", group.label())
 }
 
 /// `− charges    1,893 jobs`, the count behind so many letters.
@@ -237,11 +237,6 @@ fn heading(sign: char, group: &StatementGroup, wide: usize) -> (String, String) 
     };
     let left = format!("{label:<wide$}{:>6} {noun}", grouped(count));
     (left.trim_end().to_owned(), group.amount.clone())
-}
-
-/// A heading as people read it.
-pub(super) fn words(heading: &str) -> String {
-    heading.replace('_', " ")
 }
 
 /// What is said of the closing: held, available, debt.

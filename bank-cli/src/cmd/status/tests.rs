@@ -126,7 +126,7 @@ not watched    bio
         ..Status::default()
     };
     let want = "\
-last backup    18 h ago, proven, /backup/bank-1
+last backup    18 h ago, verified, /backup/bank-1
 write-ahead log 3.0 GiB
 refused        1,200 too often   0 too many at once   1 too large
 ";

@@ -115,7 +115,7 @@ fn records(
     ctx: &Context<'_>,
 ) -> Result<Effects, Refusal> {
     if target.others {
-        let why = "it changed accounts or members too; set or remove each object instead";
+        let why = "it also changed accounts or members; change these one by one";
         return Err(not_reversible(target, why));
     }
     let mut postings = Postings::new(view);

@@ -123,7 +123,7 @@ fn warnings(decided: &Decided<'_>, charged: &effects::Charged) -> Vec<String> {
     if charged.billing == Billing::Unbilled {
         let project = &charged.project;
         warnings.push(format!(
-            "unbilled: project {project:?} could not be billed, #unbilled carries it"
+            "unbilled: project {project:?} could not be billed; charged to #unbilled"
         ));
     } else if !charged.debt.is_zero() {
         let debt = json::amount(charged.debt, bank);

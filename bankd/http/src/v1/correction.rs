@@ -70,7 +70,7 @@ pub(super) fn adjusted(call: &Call) -> Result<Command, Failure> {
     let new: NewAdjustment = call.json()?;
     let amount = amount(call, &new.amount)?;
     if amount.is_zero() {
-        let what = "an adjustment must not be 0: it adds an amount, or takes a negative one";
+        let what = "an adjustment must not be 0: use a positive or a negative amount";
         return Err(Failure::new("bad_amount", what));
     }
     Ok(Command::After(After::Adjust(Adjust {

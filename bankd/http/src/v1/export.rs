@@ -109,7 +109,7 @@ fn named_site(site: &Site) -> Result<(), Failure> {
 
 fn unset(setting: &str) -> Failure {
     Failure::new("bad_value", format!("{setting} is not set"))
-        .hint("the format demands it: set it in bankd.toml")
+        .hint("this format requires it; set it in bankd.toml")
 }
 
 /// Selection of uses.

@@ -55,9 +55,9 @@ fn tested(directory: &Directory, naming: &Naming<'_>) -> MappingTested {
     let mut why = vec![match rule {
         Some(id) => format!("project: mapping {id} gives {project:?}"),
         None if project.is_empty() => {
-            "project: no mapping gives one, and no account is named".to_owned()
+            "project: no mapping matches, and no account is reported".to_owned()
         }
-        None => format!("project: no mapping gives one, the account names {project:?}"),
+        None => format!("project: no mapping matches; the reported account is {project:?}"),
     }];
     if !project_known {
         let waits = "there is no such project or account: the usage waits in `bank unmapped`";
@@ -65,12 +65,13 @@ fn tested(directory: &Directory, naming: &Naming<'_>) -> MappingTested {
     }
     why.push(match user_rule {
         Some(id) => format!("user: mapping {id} gives {user:?}"),
-        None if user == naming.user => format!("user: as named, {user:?}"),
+        None if user.is_empty() => "user: none reported".to_owned(),
+        None if user == naming.user => format!("user: as reported, {user:?}"),
         None => format!("user: {:?} is another name of {user:?}", naming.user),
     });
     why.push(match pi_rule {
         Some(id) => format!("pi: mapping {id} gives {pi:?}"),
-        None => "pi: no mapping gives one, reports use the PI of the project".to_owned(),
+        None => "pi: no mapping matches; reports use the PI of the project".to_owned(),
     });
     MappingTested {
         user_known: directory.user_named(&user).is_some(),

@@ -109,15 +109,18 @@ async fn proven(call: &Call) -> Result<i64, Failure> {
         let wait = Duration::from_secs(WAIT_MAX.into()).min(most);
         let proving = tokio::time::timeout(wait, prover.prove());
         proving.await.map_err(|_| {
-            Failure::new("busy", "the bank is being proven before it is signed for")
-                .hint("`bank verify` shows how far that is; then ask again")
+            Failure::new(
+                "busy",
+                "the bank is being verified before the checkpoint is signed",
+            )
+            .hint("`bank verify` shows the progress; then try again")
         })?
     };
     match proof {
         Proof::Sound(tx) => Ok(tx),
         Proof::Broken(finding) => Err(unsound(call, &finding)),
         Proof::Failed(error) => {
-            let detail = format!("the bank could not be proven: {error}");
+            let detail = format!("the bank could not be verified: {error}");
             Err(Failure::new("internal", detail))
         }
         Proof::Stopped => Err(Failure::new("busy", "the daemon is stopping")),

@@ -95,7 +95,10 @@ fn machine(
     let mut seen = machines.filter(|m| !m.deleted && call.view.sees_machine(&m.name));
     match (seen.next(), seen.next()) {
         (Some(only), None) => Ok(only.clone()),
-        _ => Err(call.refused(&Refusal::bad_value("machine", "the name of one"))),
+        _ => Err(call.refused(&Refusal::bad_value(
+            "machine",
+            "a machine name: `bank reconcile -m MACHINE`",
+        ))),
     }
 }
 

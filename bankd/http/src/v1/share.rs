@@ -176,7 +176,7 @@ pub(super) fn whole_bank(call: &Call) -> Result<(), Failure> {
     if call.view.is_unlimited() {
         return Ok(());
     }
-    let what = "this is about the whole bank".to_owned();
+    let what = "this covers the whole bank; it needs a role for all projects and machines, such as auditor".to_owned();
     Err(call.refused(&Refusal::NotAllowed { what }))
 }
 

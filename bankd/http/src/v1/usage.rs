@@ -125,7 +125,7 @@ fn shaped(decided: &Decided<'_>, report: &UsageReport, used: &Used) -> UsageItem
             report.source
         )),
         _ if unbilled => Some(format!(
-            "unbilled: project {:?} could not be billed when it ran, #unbilled carries it",
+            "unbilled: project {:?} could not be billed when the job ran; charged to #unbilled",
             charged.map_or("", |c| c.project.as_str())
         )),
         _ => None,

@@ -13,17 +13,17 @@ pub(super) fn detail(refusal: &Refusal, bank: &Bank) -> Option<String> {
     Some(match refusal {
         Refusal::SameAccount => "both names mean the same account".to_owned(),
         Refusal::AmbiguousJob { candidates } => {
-            format!("several have that id: {}", candidates.join(", "))
+            format!(
+                "several jobs or reservations have this id: {}",
+                candidates.join(", ")
+            )
         }
-        Refusal::NothingToRefund => "nothing is left to give back".to_owned(),
+        Refusal::NothingToRefund => "nothing is left to refund".to_owned(),
         Refusal::RefundExceedsCharge { left } => {
-            format!("only {} {unit} are left to give back", amount(*left, bank))
+            format!("only {} {unit} can still be refunded", amount(*left, bank))
         }
         Refusal::NothingUnbilled => "#unbilled has no usage of this job".to_owned(),
-        Refusal::HasRefunds { transactions } => {
-            let all: Vec<String> = transactions.iter().map(i64::to_string).collect();
-            format!("refunds hang on it: transactions {}", all.join(", "))
-        }
+        Refusal::HasRefunds { transactions } => refunded(transactions),
         Refusal::AlreadyReversed { transaction, by } => {
             format!("transaction {transaction} was reversed by transaction {by}")
         }
@@ -61,12 +61,25 @@ pub(super) fn detail(refusal: &Refusal, bank: &Bank) -> Option<String> {
     })
 }
 
+/// The refunds of a charge, which must be undone before it.
+fn refunded(transactions: &[i64]) -> String {
+    let all: Vec<String> = transactions.iter().map(i64::to_string).collect();
+    match all.split_last() {
+        Some((last, [])) => format!("transaction {last} refunds this charge"),
+        Some((last, others)) => {
+            let others = others.join(", ");
+            format!("transactions {others} and {last} refund this charge")
+        }
+        None => "it has been refunded".to_owned(),
+    }
+}
+
 /// The same for the closing of periods.
 fn closing(refusal: &Refusal) -> Option<String> {
     Some(match refusal {
         Refusal::PeriodNotOver { end } => {
             format!(
-                "the period ends at {}, which is not over",
+                "the period ends at {} and is not over yet",
                 format_rfc3339(end.0)
             )
         }
@@ -131,12 +144,12 @@ pub(super) fn hint(refusal: &Refusal) -> Option<&'static str> {
     Some(match refusal {
         Refusal::AmbiguousJob { .. } => "name the machine with -m, and the kind with --type",
         Refusal::HasRefunds { .. } => "`bank undo` them first",
-        Refusal::AlreadyReversed { .. } => "`bank undo` of that one does it again",
+        Refusal::AlreadyReversed { .. } => "to apply it again, undo the reversal with `bank undo`",
         Refusal::OverLimit { .. } => {
             "a person with a higher limit can do it, or the caller a part of it on another UTC day"
         }
         Refusal::ApprovalNeeded { .. } => "--propose stores it for approval by another person",
-        Refusal::OwnProposal { .. } => "`bank reject` takes it back",
+        Refusal::OwnProposal { .. } => "`bank reject` withdraws it",
         Refusal::ProposalOver {
             is_request: true, ..
         } => "`bank request show` shows its state",
@@ -144,11 +157,11 @@ pub(super) fn hint(refusal: &Refusal) -> Option<&'static str> {
         Refusal::TooManyRequests { .. } => {
             "wait for an answer, or take one back with `bank request withdraw`"
         }
-        Refusal::WasRemoved { .. } => "`bank account undelete` brings it back",
-        Refusal::Uncovered { .. } => "--allow-debt does it all the same",
+        Refusal::WasRemoved { .. } => "`bank account undelete` restores it",
+        Refusal::Uncovered { .. } => "--allow-debt permits it",
         Refusal::NotSettable { .. } => {
-            "deposits, withdrawals, transfers and adjustments change amounts; the window says \
-             what is active"
+            "deposits, withdrawals, transfers and adjustments change amounts; the window \
+             determines what is active"
         }
         _ => return None,
     })

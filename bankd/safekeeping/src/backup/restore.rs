@@ -81,7 +81,7 @@ fn under_lock(
     let in_the_way = in_the_way(data, &manifest, choices);
     if let (Some(first), false) = (in_the_way.first(), choices.force) {
         bail!(
-            "{} is there already: restore into another directory, or --force puts it aside",
+            "{} is there already: restore into another directory, or --force moves it aside",
             first.display()
         );
     }
@@ -270,7 +270,7 @@ fn put_aside(data: &DataDir, paths: &[PathBuf]) -> Result<Option<PathBuf>> {
     for path in paths {
         let name = path.file_name().unwrap_or_default();
         fs::rename(path, aside.join(name))
-            .with_context(|| format!("cannot put {} aside", path.display()))?;
+            .with_context(|| format!("cannot move {} aside", path.display()))?;
     }
     files::sync_folder(&aside)?;
     Ok(Some(aside))

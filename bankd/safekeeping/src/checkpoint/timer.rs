@@ -84,7 +84,7 @@ impl Checkpoints {
             let kept = match prover.prove().await {
                 Proof::Sound(tx) => own.keep(tx).await,
                 Proof::Broken(finding) => Err(format!("the bank is not sound: {finding}")),
-                Proof::Failed(error) => Err(format!("the bank could not be proven: {error}")),
+                Proof::Failed(error) => Err(format!("the bank could not be verified: {error}")),
                 Proof::Stopped => {
                     tracing::info!("no checkpoint was made: the daemon is stopping");
                     return;

@@ -71,15 +71,14 @@ async fn show(visit: Visit, Path(project): Path<String>) -> Shown {
 /// Opening + credits + debits = closing.
 fn sums(statement: &Statement, data: Target) -> Markup {
     let heading = |group: &StatementGroup| {
-        let heading = group.heading.replace('_', " ");
-        html! { (heading) @if group.adjustment { " (correction of a closed period)" } }
+        html! { (group.label()) @if group.adjustment { " (correction of a closed period)" } }
     };
     let groups = statement.credits.iter().chain(&statement.debits);
     let table = Table::of("Credits and debits", groups)
         .words("Heading", heading)
         .figures("Entries", |group| html! { (group.entries) })
         .amounts("Amount", &statement.unit, |group| change(&group.amount))
-        .empty(html! { p { "Nothing came and nothing went in this period." } })
+        .empty(html! { p { "No movements in this period." } })
         .data(data);
     let end = |word: &str, value: &Option<String>| {
         html! { dt { (word) " (" (statement.unit) ")" } dd { strong { (maybe(value.as_deref())) } } }

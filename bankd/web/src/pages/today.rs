@@ -116,7 +116,7 @@ async fn negative(visit: &Visit) -> Result<Markup, Failed> {
         .amounts("Free", unit, |row| amount(&row.available))
         .words(
             "State",
-            |row| html! { @if row.blocked { strong .flag { "blocked" } } @else { "works on" } },
+            |row| html! { @if row.blocked { strong .flag { "blocked" } } @else { "still runs jobs" } },
         )
         .empty(html! { p { "No account is below zero." } })
         .data(route(Target::data))
