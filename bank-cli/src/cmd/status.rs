@@ -270,7 +270,7 @@ fn attention(status: &Status) -> String {
     let mut out = String::new();
     if attention.open > 0 {
         let open = count(attention.open);
-        let line = format!("attention      {open} raised: `bank attention ls` !");
+        let line = format!("alerts         {open} raised: `bank attention ls` !");
         let _ = writeln!(out, "{}", alarming(&line));
     }
     for target in &attention.targets {

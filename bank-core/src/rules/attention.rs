@@ -62,7 +62,7 @@ fn turn(events: &[Event], view: &View, ctx: &Context<'_>) -> Result<Effects, Ref
 fn acknowledge(ack: &Ack, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
     let number = || ack.tx.0.to_string();
     let open = view.attention.iter().find(|open| open.tx == ack.tx);
-    let open = open.ok_or_else(|| Refusal::not_found("attention", &number()))?;
+    let open = open.ok_or_else(|| Refusal::not_found("alert", &number()))?;
     if open.acked.is_some() {
         return Err(Refusal::already_exists("acknowledgement", number()));
     }

@@ -106,7 +106,7 @@ impl Desk {
             }
             // Logged once; the next tick tries again.
             Err(error) if !self.was_in_trouble => {
-                tracing::warn!(%error, "attention could not be looked after");
+                tracing::warn!(%error, "alerts could not be checked");
                 self.was_in_trouble = true;
             }
             Err(_) => {}

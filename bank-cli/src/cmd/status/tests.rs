@@ -102,7 +102,7 @@ record file ggf (/var/ggf.txt): no space !
         ..Status::default()
     };
     let want = "\
-attention      3 raised: `bank attention ls` !
+alerts         3 raised: `bank attention ls` !
 notices        ops: 2 waiting
 notices        mail: 2 waiting, 1 abandoned: answered 500 !
 not watched    bio

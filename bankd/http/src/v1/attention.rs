@@ -220,7 +220,7 @@ fn number(call: &Call, id: &str) -> Result<i64, Failure> {
 }
 
 fn unknown(call: &Call, id: &str) -> Failure {
-    call.refused(&Refusal::not_found("attention", id))
+    call.refused(&Refusal::not_found("alert", id))
 }
 
 /// The outbox is of all projects together.

@@ -83,18 +83,18 @@ fn raised(connection: &Connection, open: &Raised, report: &mut Report) -> Result
             Some(events) if events == found => {}
             Some(_) => {
                 let text =
-                    format!("attention {topic}: its transactions differ from those of its events");
+                    format!("alert {topic}: its transactions differ from those of its events");
                 report.find(Finding::new("attention", topic, text));
             }
             None => {
-                let text = format!("attention {topic}: no event raised it");
+                let text = format!("alert {topic}: no event raised it");
                 report.find(Finding::new("attention", topic, text));
             }
         }
     }
     for ((kind, subject, threshold), (tx, _)) in expected {
         let topic = message(&kind, &subject, threshold);
-        let text = format!("attention {topic}: missing, transaction {tx} raised it");
+        let text = format!("alert {topic}: missing, transaction {tx} raised it");
         report.find(Finding::new("attention", topic, text));
     }
     Ok(())
