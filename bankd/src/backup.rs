@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use anyhow::Result;
+use bank_api::text::counted;
 use bankd_config::{self as config, data_dir::DataDir};
 use bankd_safekeeping::backup::restore::{self, Choices, Restored};
 use bankd_safekeeping::backup::{Made, Plan, Reason, make};
@@ -75,11 +76,11 @@ fn made_text(made: &Made) -> String {
     let manifest = &made.manifest;
     let bytes: u64 = manifest.files.iter().map(|file| file.bytes).sum();
     let mut text = format!(
-        "created  {}\nholds    {} transactions, {} entries, {} files, {bytes} bytes\nverified {}\n",
+        "created  {}\nholds    {}, {}, {}, {bytes} bytes\nverified {}\n",
         made.path.display(),
-        manifest.transactions,
-        manifest.entries,
-        manifest.files.len(),
+        counted(manifest.transactions, "transaction"),
+        counted(manifest.entries, "entry"),
+        counted(manifest.files.len(), "file"),
         proven(&manifest.proof),
     );
     for path in &made.removed {
@@ -113,8 +114,8 @@ fn restored_text(data: &DataDir, restored: &Restored) -> String {
     let manifest = &restored.manifest;
     let folder = data.path().display();
     let mut text = format!(
-        "restored {folder}: {} transactions, as of {}\nverified {}\n",
-        manifest.transactions,
+        "restored {folder}: {}, as of {}\nverified {}\n",
+        counted(manifest.transactions, "transaction"),
         manifest.made_at,
         proven(&restored.proof)
     );

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, ensure};
 use bank_api::error::{Problem, nami_exit_of_status};
 use bank_api::nami::Line;
-use bank_api::text::{format_rfc3339, parse_rfc3339, percent_encode};
+use bank_api::text::{counted, format_rfc3339, parse_rfc3339, percent_encode};
 use bank_api::v1::{Balance, Job, List, Replayed, ReplayedObject};
 use bank_core::time::{TEN_YEARS_S, Timestamp};
 use bankd_config::Config;
@@ -136,8 +136,8 @@ impl Play<'_> {
             say_all!("{text}");
         }
         if !json {
-            let count = documents.len();
-            say!("{count} documents, {refused} rejected; nothing was written to the bank");
+            let documents = counted(documents.len(), "document");
+            say!("{documents}, {refused} rejected; nothing was written to the bank");
         }
         Ok(refused == 0)
     }

@@ -1,6 +1,6 @@
 //! Pages of one person: what the daemon answered to that person, as sections of tables.
 
-use bank_api::text::parse_rfc3339;
+use bank_api::text::{counted, parse_rfc3339};
 use bank_api::v1::{
     ContributionReport, EfficiencyLetter, EfficiencyRow, ExpiringRow, ForecastRow, PersonalReport,
     Statement, StatementGroup, UsageLine, UsageTable,
@@ -50,7 +50,10 @@ pub fn page(own: &PersonalReport, zone: Zone, generated: i64) -> Report {
     sections.extend(own.contribution.as_ref().map(contribution));
     let table = forecast(&own.forecast, &own.unit);
     sections.push(Section::table("Forecast", table).note(FORECAST));
-    let note = format!("Allocations that end within {} days.", own.within_days);
+    let note = format!(
+        "Allocations that end within {}.",
+        counted(own.within_days, "day")
+    );
     let table = expiring(&own.expiring, &own.unit);
     sections.push(Section::table("Expiring allocations", table).note(note));
     report(

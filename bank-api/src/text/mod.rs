@@ -4,6 +4,7 @@
 //! UTC. This module uses no floating point and no clock: callers pass the present time.
 
 mod amount;
+mod counted;
 mod duration;
 mod formula;
 mod percent;
@@ -14,6 +15,7 @@ pub use amount::{
     AmountError, MAX_PRECISION, format_amount, format_grouped, format_scaled, format_trimmed,
     parse_amount,
 };
+pub use counted::counted;
 pub use duration::{format_clock, parse_duration};
 pub use formula::is_formula;
 pub use percent::percent_encode;

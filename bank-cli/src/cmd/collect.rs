@@ -4,6 +4,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use bank_api::text;
 use bank_api::v1::{CollectBatch, CollectRound, CollectStatus, List, ReadOptions};
 
 use crate::{
@@ -262,9 +263,9 @@ fn sheet(rows: &[CollectStatus]) -> Sheet {
     for row in rows {
         let who = format!("{} {}", row.collector, row.stream);
         if row.refused > 0 {
-            let count = row.refused;
+            let refused = text::counted(row.refused, "batch");
             sheet.attention.push(format!(
-                "{who}: the bank refused {count} batches: see the folder refused"
+                "{who}: the bank refused {refused}: see the folder refused"
             ));
         }
         for trouble in &row.trouble {

@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io::{self, IsTerminal as _, Read};
 use std::path::{Path, PathBuf};
 
+use bank_api::text;
 use bank_api::v1::{ImportDone, ReadOptions};
 
 use self::progress::Progress;
@@ -109,7 +110,7 @@ fn outcome(context: &Context, done: &ImportDone) -> Result<String, Failure> {
     let rejected = done.rejected;
     let mut failure = Failure::of(
         bank_api::exit::bank::REFUSED,
-        format!("{rejected} records could not be read"),
+        format!("{} could not be read", text::counted(rejected, "record")),
     );
     failure = failure.hint(format!(
         "`bank quarantine ls --source {}` lists them",

@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use bank_api::exit::bank as exit;
+use bank_api::text;
 use bank_api::v1::{
     Migration, MovedHistory, MovedIn, NewMigration, NewUsages, NotMoved, RenamedObject, Status,
     UsageTaken,
@@ -135,7 +136,10 @@ fn move_in(context: &Context, plan: &Plan, args: &MigrateArgs) -> Result<String,
     if refused == 0 {
         return Ok(message);
     }
-    let what = format!("{refused} finished jobs of {source} were refused");
+    let what = format!(
+        "{source}: {} refused",
+        text::counted(refused, "finished job")
+    );
     let mut failure = Failure::of(exit::REFUSED, what);
     let some = moved.history.refused.iter().take(REFUSED_SHOWN);
     failure.hint = Some(some.cloned().collect::<Vec<_>>().join("; "));
@@ -277,7 +281,10 @@ fn shown(context: &Context, plan: &Plan, moved: &MovedIn) -> Result<String, Fail
         "it was moved in before; its balances are not compared, because this bank has been used since"
             .to_owned()
     } else {
-        format!("balances of {accounts} accounts equal those of {source}")
+        format!(
+            "balances of {} equal those of {source}",
+            text::counted(accounts, "account")
+        )
     };
     let mut sentence = format!(
         "{source} closes and this bank opens at {}: {added} objects added, {exist} exist, {done} moved in before\n{proof}",

@@ -1,5 +1,6 @@
 //! Reports as pictures: which form is asked for, and what the daemon's rows are as charts.
 
+use bank_api::text::counted;
 use bank_api::v1::{ExpiringRow, FallbackReport, ForecastRow, NegativeRow};
 use bank_picture::reports::money;
 use bank_picture::{
@@ -168,8 +169,9 @@ pub(super) fn expiring(context: &Context, rows: &[ExpiringRow], days: u32) -> Re
         })
     };
     let remarks = vec![format!(
-        "Amounts in {unit}. Allocations that end within {days} days. Unused amounts are forecast at the rate of \
-         the last 30 days."
+        "Amounts in {unit}. Allocations that end within {}. Unused amounts are forecast at the rate of \
+         the last 30 days.",
+        counted(days, "day")
     )];
     let sections = vec![
         Section::chart("Unused at the end", chart(|row| &row.unused)),

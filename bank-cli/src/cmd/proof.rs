@@ -5,6 +5,7 @@ use std::fs::OpenOptions;
 use std::io::{IsTerminal as _, Write as _};
 
 use bank_api::exit::bank as exit;
+use bank_api::text::counted;
 use bank_api::v1::{
     KeptCheckpoint, List, PageQuery, SignedCheckpoint, Verification, VerificationQuery,
 };
@@ -113,7 +114,10 @@ fn verification_text(context: &Context, verification: &Verification) -> Result<S
             let allocations = verification.allocations;
             let _ = writeln!(
                 text,
-                "ok: {transactions} transactions, {entries} entries, {allocations} allocations"
+                "ok: {}, {}, {}",
+                counted(transactions, "transaction"),
+                counted(entries, "entry"),
+                counted(allocations, "allocation")
             );
             for note in &verification.notes {
                 let _ = writeln!(text, "note: {note}");

@@ -1,5 +1,6 @@
 //! `bank report`: what happened over a time and what comes, as a table for people or rows for programs.
 
+use bank_api::text::counted;
 use bank_api::v1::{
     ExpiringRow, FallbackQuery, FallbackReport, ForecastQuery, ForecastRow, List, NegativeRow,
 };
@@ -145,8 +146,8 @@ fn expiring(context: &Context, args: ExpiringArgs) -> Result<String, Failure> {
         .first()
         .map_or_else(String::new, |r| r.unit.clone());
     sheet.remark = format!(
-        "Allocations that end within {} days. Unused amounts are forecast at the rate of the last 30 days.",
-        args.within
+        "Allocations that end within {}. Unused amounts are forecast at the rate of the last 30 days.",
+        counted(args.within, "day")
     );
     context.form.list(&list, &sheet)
 }

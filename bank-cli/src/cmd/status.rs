@@ -206,12 +206,13 @@ fn sinks(status: &Status) -> String {
     for sink in &status.sinks {
         let (name, error) = (&sink.name, sink.error.as_ref());
         let error = error.map(|error| format!("record file {name} ({}): {error} !", sink.path));
-        let counted = |number: i64, what: &str| {
-            let text = format!("record file {name}: {} {what}", count(number));
+        let counted = |number: i64, noun: &str, what: &str| {
+            let number_text = figure::counted(&number.to_string(), noun);
+            let text = format!("record file {name}: {number_text} {what}");
             (number > 0).then_some(text)
         };
-        let rejected = counted(sink.rejected, "records have no line !");
-        let left_out = counted(sink.left_out, "corrections left out");
+        let rejected = counted(sink.rejected, "record", "without a line !");
+        let left_out = counted(sink.left_out, "correction", "left out");
         let alarms = error.into_iter().chain(rejected);
         for line in alarms.map(|line| alarming(&line)).chain(left_out) {
             let _ = writeln!(out, "{line}");
@@ -251,9 +252,9 @@ fn partners(status: &Status) -> String {
     let line = |one: &PartnerWaiting| {
         let cause = one.cause.as_deref().map(|why| format!(": {why}"));
         let line = format!(
-            "partner        {}: {} messages wait since {}{} !",
+            "partner        {}: {} waiting since {}{} !",
             one.name,
-            count(one.waiting),
+            figure::counted(&one.waiting.to_string(), "message"),
             one.since,
             cause.unwrap_or_default()
         );

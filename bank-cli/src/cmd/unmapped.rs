@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use bank_api::text;
 use bank_api::v1::{
     AssignDone, AssignReason, AssignRefused, List, NewAssign, Status, Unmapped, UnmappedQuery,
 };
@@ -87,9 +88,9 @@ fn sheet(context: &Context, report: &Unmapped) -> Sheet {
     let total = &report.total;
     if total.records > 0 {
         sheet.remark = format!(
-            "in all {} records, {} core-hours, {} on #unbilled; \
+            "in all {}, {} core-hours, {} on #unbilled; \
              `bank unmapped assign account=NAME PROJECT` gives them to a project",
-            total.records,
+            text::counted(total.records, "record"),
             context.form.amount(&total.core_hours),
             context.form.amount(&total.unbilled),
         );
@@ -268,7 +269,10 @@ fn assigned(
     }
     let mut failure = Failure::of(
         bank_api::exit::bank::REFUSED,
-        format!("{refused} records could not be given to project {project:?}"),
+        format!(
+            "{} could not be given to project {project:?}",
+            text::counted(refused, "record")
+        ),
     );
     failure.before = Some(message);
     Err(failure)

@@ -1,6 +1,7 @@
 //! `bank user import`: a directory of people, merged into what the bank knows of its users. It adds
 //! and fills in; it takes nothing away.
 
+use bank_api::text;
 use bank_api::v1::{BadLine, ImportedUsers, MERGE_MAX, MergeEntry, MergeUsers, MergedUsers};
 use ureq::http::Method;
 
@@ -140,9 +141,9 @@ impl<'a> Import<'a> {
         if !unread.is_empty() {
             out::warn(&format!("not read: {}", unread.join(", ")));
         }
-        let sentence = format!("{entries} entries{}", counted(outcomes));
+        let sentence = format!("{}{}", text::counted(*entries, "entry"), counted(outcomes));
         let left_out = (!bad.is_empty() && self.args.strict)
-            .then(|| format!("{} entries were not merged", bad.len()));
+            .then(|| format!("{} not merged", text::counted(bad.len(), "entry")));
         self.context
             .imported(&self.done, &sentence, *dry_run, left_out)
     }

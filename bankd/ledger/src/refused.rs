@@ -84,9 +84,7 @@ pub fn detail(refusal: &Refusal, bank: &Bank) -> String {
         Refusal::AlreadyExists { kind, name } => format!("{kind} {name:?} already exists"),
         Refusal::Cycle { name } => format!("{name:?} cannot be its own parent or ancestor"),
         Refusal::InUse { name, by, field } => in_use(name, by, *field),
-        Refusal::LiveLiens { account, count } => {
-            format!("account {account:?} has {count} open liens")
-        }
+        Refusal::LiveLiens { account, count } => live_liens(account, *count),
         Refusal::BalanceNotZero {
             holder,
             amount: left,
@@ -106,6 +104,11 @@ pub fn detail(refusal: &Refusal, bank: &Bank) -> String {
             .or_else(|| of_text(other))
             .unwrap_or_else(|| plain_detail(other).to_owned()),
     }
+}
+
+fn live_liens(account: &str, count: i64) -> String {
+    let liens = text::counted(count, "open lien");
+    format!("account {account:?} has {liens}")
 }
 
 /// What uses a name; with the field, if a change gives the name of another object.

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use bank_api::exit::bank as exit;
+use bank_api::text::counted;
 use bank_api::v1::Verification;
 use bankd_config::data_dir::DataDir;
 use bankd_ledger::clock;
@@ -120,7 +121,12 @@ fn print(report: &Report, checkpoint: Option<&Checkpoint>) {
     }
     let (transactions, entries) = (report.transactions, report.entries);
     let allocations = report.allocations;
-    say!("ok: {transactions} transactions, {entries} entries, {allocations} allocations");
+    say!(
+        "ok: {}, {}, {}",
+        counted(transactions, "transaction"),
+        counted(entries, "entry"),
+        counted(allocations, "allocation")
+    );
     if let Some(checkpoint) = checkpoint {
         let made = bank_api::text::format_rfc3339(checkpoint.made_at);
         let covered = checkpoint.facts.transactions;
@@ -158,7 +164,11 @@ pub(super) fn checkpoint(args: &CheckpointArgs) -> Result<u8, Failure> {
         Some(out) => {
             let written = checkpoint::write_new(out, text.as_bytes(), 0o644);
             written.map_err(anyhow::Error::new)?;
-            say!("{}: {transactions} transactions", out.display());
+            say!(
+                "{}: {}",
+                out.display(),
+                counted(transactions, "transaction")
+            );
         }
     }
     Ok(exit::DONE)

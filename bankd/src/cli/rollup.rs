@@ -2,6 +2,7 @@
 
 use anyhow::Context;
 use bank_api::exit::bank as exit;
+use bank_api::text::counted;
 use bank_core::directory::Policy;
 use bankd_config::data_dir;
 use bankd_store::{self as store, SqliteStore, rollup};
@@ -43,10 +44,13 @@ fn verify(data: &Data) -> Result<u8, Failure> {
         say!("{example}");
     }
     if found.differing == 0 {
-        say!("ok: {} days of rollups match the usage", found.rows);
+        say!(
+            "ok: rollups of {} match the usage",
+            counted(found.rows, "day")
+        );
         return Ok(exit::DONE);
     }
-    say!("{} days of rollups differ", found.differing);
+    say!("rollups of {} differ", counted(found.differing, "day"));
     say!("hint: stop the daemon and run `bankd rollup rebuild`");
     Ok(exit::REFUSED)
 }
@@ -59,6 +63,6 @@ fn rebuild(data: &Data) -> Result<u8, Failure> {
     let failed = || format!("cannot write {}", database.display());
     let mut store = SqliteStore::open(&database, Policy::default()).with_context(failed)?;
     let rows = store.rebuild_rollups().with_context(failed)?;
-    say!("created {rows} days of rollups");
+    say!("created rollups of {}", counted(rows, "day"));
     Ok(exit::DONE)
 }

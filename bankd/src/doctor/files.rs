@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use bank_api::text::format_rfc3339;
+use bank_api::text::{counted, format_rfc3339};
 use bankd_config::data_dir::DataDir;
 use bankd_config::{Follow, Sink, path_in};
 use bankd_ledger::keys;
@@ -119,7 +119,8 @@ pub(super) fn partners(checkup: Option<&Checkup>) -> Option<Found> {
     let checkup = checkup?;
     let shown = |one: &Waiting| {
         let since = format_rfc3339(one.since.0);
-        format!("{}: {} messages wait since {since}", one.partner, one.count)
+        let messages = counted(one.count, "message");
+        format!("{}: {messages} waiting since {since}", one.partner)
     };
     let waiting: Vec<String> = checkup.waiting.iter().map(shown).collect();
     if !waiting.is_empty() {
@@ -217,8 +218,9 @@ fn waiting(folder: &Path) -> Option<Found> {
     const NAME: &str = "spool";
     let [waiting, refused] = spool::counted(folder)?;
     let message = format!(
-        "{}: {waiting} documents wait, {refused} in quarantine",
-        folder.display()
+        "{}: {} waiting, {refused} in quarantine",
+        folder.display(),
+        counted(waiting, "document")
     );
     Some(match (waiting, refused) {
         (0, 0) => Found::ok(NAME, message),

@@ -99,7 +99,7 @@ fn a_bad_line_stops_no_other() {
         (exit, expected.as_str()),
         (1, "10 records: 2 duplicate, 8 refused\n")
     );
-    assert!(warned.contains("8 lines were not taken in"), "{warned}");
+    assert!(warned.contains("8 lines not imported"), "{warned}");
     let (_, expected, _) = import(&bank, &lines, &["--json"]);
     let summary: serde_json::Value = serde_json::from_str(&expected).unwrap();
     assert_eq!(summary["outcomes"]["duplicate"], 2);
@@ -141,7 +141,7 @@ fn usage_of_a_machine_that_its_scheduler_charges_is_kept_only() {
     let mut bank = Bank::new();
     bank.bank_ok(&["machine", "set", "colony", "--source", "nami"]);
     let (exit, expected, warned) = import(&bank, &[line("1", "")], &[]);
-    assert_eq!((exit, expected.as_str()), (0, "1 records: 1 kept\n"));
+    assert_eq!((exit, expected.as_str()), (0, "1 record: 1 kept\n"));
     assert!(
         warned.contains("kept for reconciliation: machine colony is charged from nami")
             && warned.contains("bank machine set colony --source slurm:colony"),
@@ -150,7 +150,7 @@ fn usage_of_a_machine_that_its_scheduler_charges_is_kept_only() {
     assert_eq!(bank.figures("chemistry"), (100_000, 0, 100_000));
     bank.bank_ok(&["machine", "set", "colony", "--source", "slurm:colony"]);
     let (_, expected, _) = import(&bank, &[line("1", "")], &[]);
-    assert_eq!(expected, "1 records: 1 charged\n");
+    assert_eq!(expected, "1 record: 1 charged\n");
     assert_eq!(bank.figures("chemistry").0, 100_000 - 9600);
     bank.verify();
 }
@@ -161,14 +161,14 @@ fn an_amended_line_charges_the_difference() {
     import(&bank, &[line("1", "")], &[]);
     let longer = line("1", "").replace("00:10:00Z", "00:20:00Z");
     let (_, expected, _) = import(&bank, &[longer], &[]);
-    assert_eq!(expected, "1 records: 1 adjusted\n");
+    assert_eq!(expected, "1 record: 1 adjusted\n");
     assert_eq!(bank.figures("chemistry").0, 100_000 - 19_200);
     // The record that it replaced changes nothing.
     let (_, expected, _) = import(&bank, &[line("1", "")], &[]);
-    assert_eq!(expected, "1 records: 1 duplicate\n");
+    assert_eq!(expected, "1 record: 1 duplicate\n");
     let shorter = line("1", "").replace("00:10:00Z", "00:05:00Z");
     let (_, expected, _) = import(&bank, &[shorter], &[]);
-    assert_eq!(expected, "1 records: 1 adjusted\n");
+    assert_eq!(expected, "1 record: 1 adjusted\n");
     assert_eq!(bank.figures("chemistry").0, 100_000 - 4800);
     assert_eq!(amount(&bank.job("1"), "charged"), 4800);
     bank.verify();
@@ -189,7 +189,7 @@ fn reservations_without_a_project_are_paid_by_the_reservation_account() {
     let (exit, expected, warned) = import(&bank, &[idle], &[]);
     assert_eq!(
         (exit, expected.as_str()),
-        (0, "1 records: 1 charged\n"),
+        (0, "1 record: 1 charged\n"),
         "{warned}"
     );
     assert_eq!(bank.figures("chemistry").0, 100_000 - 9600);
@@ -201,7 +201,7 @@ fn usage_without_a_paying_project_is_reported_and_not_lost() {
     let mut bank = Bank::new();
     let stranger = line("1", "").replace("chemistry", "nosuch");
     let (exit, expected, warned) = import(&bank, &[stranger], &[]);
-    assert_eq!((exit, expected.as_str()), (0, "1 records: 1 unbilled\n"));
+    assert_eq!((exit, expected.as_str()), (0, "1 record: 1 unbilled\n"));
     assert!(
         warned.contains("\"nosuch\" could not be billed"),
         "{warned}"

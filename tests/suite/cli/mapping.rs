@@ -88,7 +88,7 @@ fn usage_that_waits_is_given_to_a_project_once() {
     assert_eq!(import(&bank, &lines), "4 records: 4 duplicate\n");
     assert_eq!(
         import(&bank, &[line("5", "grp_chem", "x1@egi.eu")]),
-        "1 records: 1 charged\n"
+        "1 record: 1 charged\n"
     );
     assert_eq!(text(&bank.job("5"), "project"), "chemistry");
     bank.verify();
@@ -99,7 +99,7 @@ fn usage_that_waits_is_given_to_a_project_once() {
 fn a_cancelled_job_is_imported() {
     let mut bank = Bank::new();
     let cancelled = line("1", "chemistry", "amy").replace("COMPLETED", "CANCELLED by 7");
-    assert_eq!(import(&bank, &[cancelled]), "1 records: 1 charged\n");
+    assert_eq!(import(&bank, &[cancelled]), "1 record: 1 charged\n");
     let by_state = bank.json(&[
         "usage",
         "--by",
@@ -236,7 +236,7 @@ fn mappings_are_queried_in_order_and_give_reasons() {
     bank.start();
     assert_eq!(
         import(&bank, &[line("1", "grp_xa", "amy@egi.eu")]),
-        "1 records: 1 charged\n"
+        "1 record: 1 charged\n"
     );
     let job = bank.job("1");
     assert_eq!(
@@ -286,7 +286,7 @@ fn a_directory_of_people_is_merged_and_takes_nothing_away() {
     // A new user with an other name of amy is not amy.
     write("user;name;aliases\nray;Ray;x1@egi.eu\n");
     let ran = bank.bank(&["user", "import", &path, "--strict"]);
-    assert_eq!(ran.stdout, "1 entries: 1 refused\n");
+    assert_eq!(ran.stdout, "1 entry: 1 refused\n");
     assert!(ran.stderr.contains("in_use"), "{}", ran.stderr);
     assert!(ran.stderr.contains("aliases"), "{}", ran.stderr);
     assert_eq!(bank.transactions(), done);

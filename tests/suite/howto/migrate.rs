@@ -9,9 +9,9 @@ fn a_bank_moves_in_as_documented() {
     let printed = &site.printed;
     for message in [
         "oldbank closes and this bank opens at ",
-        "1 finished jobs, charged 124.5",
+        "1 finished job, charged 124.5",
         "dry run, nothing written: ",
-        "balances of 1 accounts equal those of oldbank",
+        "balances of 1 account equal those of oldbank",
         ": 0 objects added, ",
     ] {
         assert!(printed.contains(message), "no {message:?} in: {printed}");

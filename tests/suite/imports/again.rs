@@ -101,7 +101,7 @@ fn since_strict_days_and_no_raw() {
     let ran = bank.bank(&["import", "sacct", &bad, "--source", "s", "--strict"]);
     assert_eq!(ran.exit, 1, "{}", ran.stderr);
     ran.expect_stderr(&[
-        "1 records could not be read",
+        "1 record could not be read",
         "bank quarantine ls --source s",
     ]);
     assert!(

@@ -271,7 +271,7 @@ fn operators_see_what_waits_and_why() {
     );
     let status = bank.bank_ok(&["status"]);
     assert!(
-        status.contains("partner        bank1.example: 1 messages wait since"),
+        status.contains("partner        bank1.example: 1 message waiting since"),
         "{status}"
     );
     let metrics = bank.over_socket(&Request::get("/metrics")).text();
@@ -279,7 +279,7 @@ fn operators_see_what_waits_and_why() {
         metrics.contains("bankd_partner_messages_waiting{partner=\"bank1.example\"} 1"),
         "{metrics}"
     );
-    assert!(doctor().contains("bank1.example: 1 messages wait since"));
+    assert!(doctor().contains("bank1.example: 1 message waiting since"));
     // A changed record ends the wait.
     world.open_all();
     bank.bank_ok(&["partner", "set", &name(1), "--timeout", "2000"]);
@@ -321,7 +321,7 @@ fn a_message_that_waits_raises_an_alert() {
     };
     let found = until("the alert is raised", raised);
     assert!(
-        text(&found, "message").contains("1 messages wait since"),
+        text(&found, "message").contains("1 message waiting since"),
         "{found:#}"
     );
     world.open(0, 1);

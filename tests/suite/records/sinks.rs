@@ -222,7 +222,7 @@ fn what_must_not_be_escaped_has_no_line_and_is_counted() {
     );
     assert!(
         bank.bank_ok(&["status"])
-            .contains("record file plain: 1 records have no line !")
+            .contains("record file plain: 1 record without a line !")
     );
     bank.verify();
     assert_eq!(ids(&bank, "plain.txt"), ["one"]);

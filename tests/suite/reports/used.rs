@@ -425,7 +425,7 @@ fn a_changed_day_is_named_and_mended() {
     let ran = rollup(&bank, "verify");
     assert_eq!(ran.exit, 1, "{}", ran.stdout);
     assert!(
-        ran.stdout.contains("1 days of rollups differ"),
+        ran.stdout.contains("rollups of 1 day differ"),
         "{}",
         ran.stdout
     );

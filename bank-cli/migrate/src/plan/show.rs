@@ -83,7 +83,12 @@ fn counts(plan: &Plan, text: &mut String) {
         let _ = writeln!(text, "{count:>8} {word}");
     }
     let (jobs, charged) = (plan.history.len(), plan.charged());
-    let _ = writeln!(text, "{jobs:>8} finished jobs, charged {charged}");
+    let noun = if jobs == 1 {
+        "finished job"
+    } else {
+        "finished jobs"
+    };
+    let _ = writeln!(text, "{jobs:>8} {noun}, charged {charged}");
 }
 
 /// Each account with what it has.

@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _};
 
+use bank_api::text;
 use bank_api::v1::{BadLine, Imported, NewUsages, UsageItem, UsageTaken};
 use serde_json::Value;
 use ureq::http::Method;
@@ -191,10 +192,10 @@ impl<'a> Import<'a> {
             bad,
             ..
         } = &self.done;
-        let sentence = format!("{records} records{}", counted(outcomes));
+        let sentence = format!("{}{}", text::counted(*records, "record"), counted(outcomes));
         let bad = bad.len();
-        let left_out =
-            (bad > 0 && self.args.strict).then(|| format!("{bad} lines were not taken in"));
+        let left_out = (bad > 0 && self.args.strict)
+            .then(|| format!("{} not imported", text::counted(bad, "line")));
         let dry_run = self.args.write.dry_run;
         self.context
             .imported(&self.done, &sentence, dry_run, left_out)

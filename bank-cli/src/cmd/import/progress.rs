@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bank_picture::figure::grouped;
+use bank_picture::figure::{counted, grouped};
 
 use crate::{clock::Stopwatch, upload::Sent};
 
@@ -70,8 +70,8 @@ fn line(sent: Sent, total: Option<u64>, passed: Duration) -> String {
     });
     let left = left.unwrap_or_default();
     format!(
-        "{how_far}, {} records, {} records/s{left}",
-        count(records),
+        "{how_far}, {}, {} records/s{left}",
+        counted(&records.to_string(), "record"),
         count(rate)
     )
 }
@@ -114,7 +114,7 @@ mod tests {
         assert_eq!(at(0, 0, Some(0), 0), "0 bytes, 0 records, 0 records/s");
         assert_eq!(
             at(30, 1, Some(30), 1),
-            "100 % of 30 bytes, 1 records, 1 records/s, 0:00 left"
+            "100 % of 30 bytes, 1 record, 1 records/s, 0:00 left"
         );
     }
 }

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use bank_api::exit::bank as exit;
+use bank_api::text;
 use bank_api::v1::{ImportedTable, List, Project, Written};
 use serde_json::{Value, json};
 use ureq::http::Method;
@@ -383,6 +384,7 @@ fn end(context: &Context, take: &TakeArgs, taken: &[ImportedTable]) -> Result<St
         })
         .collect();
     let bad: usize = taken.iter().map(|own| own.bad.len()).sum();
-    let left_out = (bad > 0 && take.strict).then(|| format!("{bad} rows were not taken in"));
+    let left_out =
+        (bad > 0 && take.strict).then(|| format!("{} not imported", text::counted(bad, "row")));
     context.imported(&taken, &lines.join("\n"), take.dry_run, left_out)
 }

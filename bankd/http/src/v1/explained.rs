@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use bank_api::text::counted;
 use bank_api::v1::{
     Considered, ExplainQuery, Explained, Explanation, JobUse, List, RefusedJob, RefusedQuery,
     RefusedReserve, ReservationJob, ReservationTime,
@@ -349,7 +350,8 @@ fn sentences(one: &choices::Explained, view: &View) -> Vec<String> {
     if one.more_liens > 0 {
         let (more, most) = (one.more_liens, choices::MOVED_MAX);
         sentences.push(format!(
-            "{more} more liens were moved; the search is shown for the first {most} only"
+            "{} moved too; the search is shown for the first {most} only",
+            counted(more, "more lien")
         ));
     }
     sentences

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use bank_api::text::{format_grouped, format_rfc3339};
+use bank_api::text::{counted, format_grouped, format_rfc3339};
 use bank_core::amount::Amount;
 use bank_core::attention::{AttentionKind, Concern, Observed, THERE};
 use bank_core::directory::Directory;
@@ -180,6 +180,7 @@ impl Look {
             return;
         }
         let days = days_left(end, self.now);
+        let in_days = counted(days, "day");
         let left = self.amount(allocation.amount.0.into());
         let (name, unit) = (&account.name, &self.directory.bank.unit);
         let until = format_rfc3339(end.0);
@@ -190,11 +191,11 @@ impl Look {
         let message = match unused {
             _ if days <= 0 => format!("{name}: {left} {unit} ended unused at {until}"),
             Some(unused) if unused > 0 => format!(
-                "{name}: {left} {unit} end in {days} days, at {until}; as spent of late {} end unused",
+                "{name}: {left} {unit} end in {in_days}, at {until}; as spent of late {} end unused",
                 self.amount(unused)
             ),
             _ => {
-                format!("{name}: {left} {unit} end in {days} days, at {until}; they will be spent")
+                format!("{name}: {left} {unit} end in {in_days}, at {until}; they will be spent")
             }
         };
         seen.observed.push(Observed {
@@ -366,9 +367,9 @@ impl Look {
                 concern: Concern::default(),
                 amount: None,
                 message: format!(
-                    "partner bank {}: {} messages wait since {}; `bank status` shows the cause",
+                    "partner bank {}: {} waiting since {}; `bank status` shows the cause",
                     one.partner,
-                    one.count,
+                    counted(one.count, "message"),
                     format_rfc3339(one.since.0),
                 ),
             });

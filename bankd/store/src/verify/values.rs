@@ -4,6 +4,7 @@
 
 use super::super::Error;
 use super::{Finding, Report, house};
+use bank_api::text::counted;
 use rusqlite::Connection;
 
 /// Every `CHECK` of the schema, over all rows.
@@ -32,7 +33,7 @@ fn of_table(
         (0..all.len()).map(|column| row.get(column)).collect()
     })?;
     for (one, rows) in all.iter().zip(broken).filter(|(_, rows)| *rows > 0) {
-        let text = format!("{table}: {rows} rows violate {one}");
+        let text = format!("{table}: {} violating {one}", counted(rows, "row"));
         report.find(Finding::new("schema", table, text).differs(0, rows));
     }
     Ok(())
@@ -105,7 +106,7 @@ mod tests {
         .unwrap();
         let found = findings(&bank);
         assert_eq!(found.len(), 1, "{found:?}");
-        assert!(found[0].contains("attention_event: 1 rows"), "{found:?}");
+        assert!(found[0].contains("attention_event: 1 row "), "{found:?}");
         assert!(found[0].contains("told IN (0, 1)"), "{found:?}");
     }
 
