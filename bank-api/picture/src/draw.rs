@@ -88,7 +88,7 @@ pub(super) fn description(chart: &Chart, zone: Zone) -> String {
             )
         }
         Chart::Beside(all) => {
-            let (series, names) = (all.series.join(" beside "), all.rows.len());
+            let (series, names) = (all.series.join(" and "), all.rows.len());
             format!("Bars by {}: {series} for {names} names.", all.what)
         }
         Chart::Columns(all) => over_time("Columns", all, zone, true),

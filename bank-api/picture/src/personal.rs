@@ -256,7 +256,7 @@ fn contribution(own: &ContributionReport) -> Section {
         rows: rows.collect(),
         ..Table::default()
     };
-    let section = Section::table("Subscription beside contribution", table);
+    let section = Section::table("Subscription and contribution", table);
     section.note(format!("Usage in {}. {SUBSCRIPTION}", own.unit))
 }
 

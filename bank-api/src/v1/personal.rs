@@ -23,7 +23,7 @@ pub struct PersonalReport {
     pub statements: Vec<Statement>,
     /// Usage in the period by project and user.
     pub usage: UsageTable,
-    /// Subscription beside contribution; `null` for a person without a contributor.
+    /// Subscription and contribution; `null` for a person without a contributor.
     pub contribution: Option<ContributionReport>,
     /// Forecast of the accounts, as of the creation of the page.
     pub forecast: Vec<ForecastRow>,

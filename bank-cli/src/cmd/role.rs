@@ -62,7 +62,11 @@ fn roles(rows: &[RoleGrant]) -> Sheet {
         column("until", "Until", Kind::Date),
         column("by", "By", Kind::Text),
     ];
-    Sheet::new(columns, rows, "no roles beside those of keys and settings")
+    Sheet::new(
+        columns,
+        rows,
+        "no roles other than those of keys and settings",
+    )
 }
 
 pub(super) fn limit(context: &Context, command: LimitCommand) -> Result<String, Failure> {

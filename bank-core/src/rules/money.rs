@@ -163,7 +163,7 @@ fn named_allocation(
     if shaped || deposit.window != Window::ALWAYS {
         return Err(Refusal::BadValue {
             field: "allocation",
-            expected: "no window, no credit limit and no --new beside it",
+            expected: "no window, no credit limit and no --new with it",
         });
     }
     own_allocation(view, account, id).map(|own| own.id)

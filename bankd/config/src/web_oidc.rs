@@ -21,7 +21,7 @@ pub struct WebOidc {
     pub client_id: String,
     /// The file of the client's secret; a relative path starts at the data directory; empty for a public client.
     pub client_secret_file: String,
-    /// Scopes beside `openid`.
+    /// Scopes in addition to `openid`.
     pub scopes: Vec<String>,
     /// The claim with the person's name.
     pub name_claim: String,

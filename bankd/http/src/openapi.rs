@@ -23,7 +23,7 @@ use operation::operation;
 const ABOUT: &str = "\
 The JSON API of bankd, and the routes of the scheduler's scripts.
 
-Amounts are strings of exact decimals, beside them stands their `unit`. Times are RFC 3339 in UTC; a \
+Amounts are strings of exact decimals, each next to its `unit`. Times are RFC 3339 in UTC; a \
 window includes its start and excludes its end. Requests refuse members that they do not know; \
 answers may gain members.
 

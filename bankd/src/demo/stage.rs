@@ -33,7 +33,7 @@ impl Stage {
         for name in ["bank", "nami-scripts"] {
             ensure!(
                 programs.join(name).is_file(),
-                "{name} is not beside {}: build all three with `cargo build --release`",
+                "{name} is not in the folder of {}: build all three with `cargo build --release`",
                 own.display()
             );
         }

@@ -234,7 +234,7 @@ fn waiting(folder: &Path) -> Option<Found> {
             NAME,
             State::Warn,
             message,
-            "quarantine/ contains the reason beside each document",
+            "quarantine/ contains each document with its reason",
         ),
     })
 }

@@ -185,7 +185,7 @@ fn every_pi_gets_a_page_of_their_own_projects_and_the_staff_a_summary() {
     let of = |name: &str| text(&bank, &format!("{name}/page-2026-01.html"));
     assert!(!of("dave").contains(">amy<") && of("dave").contains("(other members)"));
     assert!(of("amy").contains(">dave<") && of("carol").contains(">dave<"));
-    assert!(of("amy").contains("Subscription beside contribution"));
+    assert!(of("amy").contains("Subscription and contribution"));
     // By mail: a text and a page to those with an address, to nobody else.
     let mails = mails(&bank);
     let to: Vec<&str> = mails.iter().map(|(to, _)| to.as_str()).collect();
@@ -271,7 +271,7 @@ fn the_figures_are_those_of_the_reports() {
     assert!(!own["subscription"].as_str().unwrap().is_empty());
     let of = |column: &str| {
         let row = format!("amylab {}", own["subscription"].as_str().unwrap());
-        figure(&page, "Subscription beside contribution", &row, column)
+        figure(&page, "Subscription and contribution", &row, column)
     };
     assert_eq!(of("usage"), own["usage"].as_str().unwrap());
     assert_eq!(of("contribution"), own["contribution"].as_str().unwrap());

@@ -247,7 +247,7 @@ fn waiting_utilisation_and_contributions_have_exact_figures() {
         row(&page, "amy")[1..6],
         ["520.00", "83.87", "40.00", "100.00", "100 %"]
     );
-    assert!(page.contains("Usage beside contribution"), "{page}");
+    assert!(page.contains("Usage and contribution"), "{page}");
     // Shares have their sign in the picture too.
     assert!(
         page.contains(">83.87 %</text>") && page.contains(">100.00 %</text>"),

@@ -11,9 +11,9 @@ use super::{rows, target};
 use crate::{call::Call, client::Client, error::Error};
 
 rows! {
-    /// Shares of usage beside contributions, and utilisation, of one or two periods.
+    /// Shares of usage and contributions, and utilisation, of one or two periods.
     read(contribution_report() ContributionQuery) "/api/v1/report/contribution" -> ContributionReport;
-    /// What was asked for beside what was used, with energy and CO2.
+    /// Requested and used resources, with energy and CO2.
     read(efficiency_report() EfficiencyQuery) "/api/v1/report/efficiency" -> EfficiencyReport;
     /// Priorities of groups from what they used.
     read(priority_report() PriorityQuery) "/api/v1/report/priority" -> PriorityReport;

@@ -42,6 +42,6 @@ rows! {
     read(unmapped() UnmappedQuery) "/api/v1/unmapped" -> Unmapped;
     /// Give usage that waits to a project.
     send(POST assign_unmapped() NewAssign) "/api/v1/unmapped/assign" -> AssignDone;
-    /// What a machine was charged beside what others recorded.
+    /// Charges of a machine compared with usage from other sources.
     read(reconcile() ReconcileQuery) "/api/v1/reconcile" -> Reconciled;
 }

@@ -42,7 +42,7 @@ fn subscription(period: &ContributionPeriod) -> Section {
         series: vec!["usage".to_owned(), "contribution".to_owned()],
         rows: period.rows.iter().map(row).collect(),
     };
-    Section::chart("Usage beside contribution", Chart::Beside(beside))
+    Section::chart("Usage and contribution", Chart::Beside(beside))
         .note("Shares of all usage and of all contributions, exempt groups included.")
 }
 
@@ -197,7 +197,7 @@ pub fn periods(answer: &ContributionReport) -> String {
     let all: Vec<String> = answer.periods.iter().map(of).collect();
     format!(
         "Usage {}, times of {}",
-        all.join("; beside it "),
+        all.join("; compared with "),
         answer.zone
     )
 }

@@ -3310,7 +3310,7 @@ def get_reconcile(
     tolerance_s: int | None = None,
     until: str | datetime | None = None,
 ) -> Call[Reconciled]:
-    """What a machine was charged beside what others recorded (`GET /api/v1/reconcile`).
+    """Charges of a machine compared with usage from other sources (`GET /api/v1/reconcile`).
 
     Needs the right `see_sources`: admin, auditor, scheduler.
     after: End of the previous page.
@@ -3556,7 +3556,7 @@ def get_report_contribution(
     units: str | None = None,
     user: str | None = None,
 ) -> Call[ContributionReport]:
-    """Shares of usage beside contributions, and utilisation, of one or two periods (`GET /api/v1/report/contribution`).
+    """Shares of usage and contributions, and utilisation, of one or two periods (`GET /api/v1/report/contribution`).
 
     Without the role of an auditor, a person gets the rows of the contributors with their login name, without totals
     and utilisation. Needs the right `see_ledger`: admin, operator, manager, pi, auditor, scheduler, user.
@@ -3598,7 +3598,7 @@ def get_report_efficiency(
     to: str | datetime | None = None,
     watts: str | None = None,
 ) -> Call[EfficiencyReport]:
-    """What was asked for beside what was used, with energy and CO2 (`GET /api/v1/report/efficiency`).
+    """Requested and used resources, with energy and CO2 (`GET /api/v1/report/efficiency`).
 
     Without the role of an auditor, only of visible jobs. Needs the right `see_ledger`: admin, operator, manager,
     pi, auditor, scheduler, user.
@@ -4726,7 +4726,7 @@ def post_verifications(
 ) -> Call[Verification]:
     """Begin to prove every balance and hash, unless that is under way (`POST /api/v1/verifications`).
 
-    One runs at a time, beside the writer, which it never stops. Needs the right `verify`: admin, auditor.
+    One runs at a time, and it never stops the writer. Needs the right `verify`: admin, auditor.
     """
     return make(
         "post_verifications",

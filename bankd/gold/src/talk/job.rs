@@ -185,7 +185,7 @@ fn of(
     setting: &Setting<'_>,
 ) -> Result<Made, Fault> {
     if !(call.conditions.is_empty() && call.wanted.is_empty()) {
-        return Err(unsupported("Where or Get beside a job"));
+        return Err(unsupported("Where or Get with a job"));
     }
     let mut document = document(call, verb)?;
     let durations = options.durations(&document);

@@ -171,7 +171,7 @@ fn nowhere(call: &Call, kind: &'static str, name: &str, others: &BTreeSet<String
 /// 404 for any other name, and a refusal of `tree` without a project.
 pub(super) fn tree(call: &Call, project: Option<&str>) -> Result<(), Failure> {
     let Some(name) = project else {
-        return Err(call.refused(&Refusal::bad_value("tree", "a project beside it")));
+        return Err(call.refused(&Refusal::bad_value("tree", "a project in the same request")));
     };
     call.view.project(name).map(|_| ())
 }

@@ -126,7 +126,7 @@ fn form_of(call: &Call, query: &RecordQuery) -> Result<Form, Failure> {
         if *query != of_sink_alone(query) {
             return Err(refused(
                 "sink",
-                "no settings beside the name of a record file",
+                "no settings in addition to the name of a record file",
             ));
         }
         let mut sinks = call.services.files.sinks().iter();

@@ -44,7 +44,7 @@ async fn picture_alone(visit: Visit) -> Shown {
     let period = report.periods.first().filter(|period| !is_nothing(period));
     let sections = period.map(|period| sections(&report, period));
     let section = sections.as_ref().and_then(|sections| sections.first());
-    embedded(&visit, "Usage beside contributions", section)
+    embedded(&visit, "Usage and contributions", section)
 }
 
 /// What the address asks for, and of which measure. Contributors see their own rows, which are not grouped otherwise.
@@ -105,7 +105,7 @@ async fn show(visit: Visit) -> Shown {
         }
         (asked::views(&visit, &asked, "contribution"))
     };
-    Ok(visit.pictured("Usage beside contributions", &[], &content))
+    Ok(visit.pictured("Usage and contributions", &[], &content))
 }
 
 fn drawings(

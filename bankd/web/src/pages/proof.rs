@@ -42,7 +42,7 @@ async fn page(visit: &Visit, failed: Option<&Failed>) -> Shown {
             form .entry method="post" action="/proof/verify" {
                 (token(visit)) (keyed(&next_key(visit, failed)))
                 button type="submit" { "Verify the bank now" }
-                p .help { "It reads the whole journal beside the running bank, and changes nothing." }
+                p .help { "It reads the whole journal while the bank runs, and changes nothing." }
             }
         }
         @if !last.findings.is_empty() { (findings(&last)) }

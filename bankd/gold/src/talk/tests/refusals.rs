@@ -212,7 +212,7 @@ async fn what_is_not_served_is_315() {
     let answer = shown(&bench.send(nested.as_bytes()).await);
     assert_eq!(
         answer,
-        "Failure 315 Where or Get beside a job is not supported"
+        "Failure 315 Where or Get with a job is not supported"
     );
     assert_eq!(bench.journal().await, "");
 }

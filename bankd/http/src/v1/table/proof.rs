@@ -18,7 +18,7 @@ pub(super) fn rows() -> Vec<Route> {
         Route::post("/api/v1/verifications", proof::start)
             .right(Right::Verify)
             .description("Begin to prove every balance and hash, unless that is under way")
-            .more("One runs at a time, beside the writer, which it never stops.")
+            .more("One runs at a time, and it never stops the writer.")
             .gives::<Verification>(200, "Its state."),
         Route::get("/api/v1/checkpoint", proof::checkpoint)
             .right(Right::Verify)

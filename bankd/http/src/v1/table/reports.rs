@@ -15,7 +15,7 @@ pub(super) fn rows() -> Vec<Route> {
         Route::get("/api/v1/report/contribution", share::contribution)
             .right(Right::SeeLedger)
             .description(
-                "Shares of usage beside contributions, and utilisation, of one or two periods",
+                "Shares of usage and contributions, and utilisation, of one or two periods",
             )
             .more(
                 "Without the role of an auditor, a person gets the rows of the contributors with their \
@@ -26,7 +26,7 @@ pub(super) fn rows() -> Vec<Route> {
             .refuses(&[NAMED, &["amount_overflow", "bad_window"]]),
         Route::get("/api/v1/report/efficiency", share::efficiency)
             .right(Right::SeeLedger)
-            .description("What was asked for beside what was used, with energy and CO2")
+            .description("Requested and used resources, with energy and CO2")
             .more("Without the role of an auditor, only of visible jobs.")
             .asks::<EfficiencyQuery>()
             .gives::<EfficiencyReport>(200, "The report.")

@@ -41,7 +41,7 @@ fn sources() -> Vec<Route> {
             .refuses(&[VALUES, NAMED]),
         Route::get("/api/v1/reconcile", reconcile::show)
             .right(Right::SeeSources)
-            .description("What a machine was charged beside what others recorded")
+            .description("Charges of a machine compared with usage from other sources")
             .asks::<ReconcileQuery>()
             .gives::<Reconciled>(200, "A page of uses that differ.")
             .refuses(&[NAMED, &["bad_window", "missing_field"]]),
