@@ -53,7 +53,7 @@ impl From<Error> for Failure {
             Error::Refused(refused) => of_refused(*refused),
             Error::Unreachable { key, .. } => Self::unreachable(what).hint(match key {
                 Some(key) => format!(
-                    "it may have been done: the same command with --key {key} does it at most once"
+                    "it may have been done: repeat the command with --key {key}, which takes effect at most once"
                 ),
                 None => {
                     "is bankd running?  --server or BANK_SERVER names another address".to_owned()
@@ -101,7 +101,7 @@ fn of_refused(refused: Refused) -> Failure {
     let key = refused.key.filter(|_| [503, 507].contains(&refused.status));
     if let (Some(key), None) = (key, &failure.hint) {
         failure.hint = Some(format!(
-            "in a moment again: the same command with --key {key} does it at most once"
+            "try again in a moment: repeat the command with --key {key}, which takes effect at most once"
         ));
     }
     unauthorized(refused.status, refused.identity, failure)

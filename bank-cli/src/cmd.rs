@@ -369,7 +369,7 @@ fn read_file(path: &str) -> Result<Vec<u8>, String> {
 fn confirm(what: &str) -> Result<(), Failure> {
     let stdin = io::stdin();
     let unconfirmed =
-        || Failure::usage(format!("not confirmed: {what}")).hint("--yes does it without asking");
+        || Failure::usage(format!("not confirmed: {what}")).hint("add --yes to confirm it");
     if !(stdin.is_terminal() && io::stderr().is_terminal()) {
         return Err(unconfirmed());
     }

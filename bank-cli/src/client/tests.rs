@@ -46,7 +46,7 @@ fn refusals_are_printed_in_three_lines() {
             r#"{"type":"x","title":"x","status":503,"code":"busy","detail":"the queue is full"}"#,
             5,
             "bank: the daemon cannot take it now: the queue is full\n\
-             hint: in a moment again: the same command with --key k-1 does it at most once\n",
+             hint: try again in a moment: repeat the command with --key k-1, which takes effect at most once\n",
         ),
     ];
     for (status, body, exit, expected_text) in cases {

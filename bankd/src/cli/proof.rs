@@ -151,7 +151,7 @@ pub(super) fn checkpoint(args: &CheckpointArgs) -> Result<u8, Failure> {
         return Err(Failure {
             error: anyhow::anyhow!("no checkpoint key {}", keeper.key.display()),
             code: exit::NOT_FOUND,
-            hint: Some("`bankd checkpoint-key new` makes one".to_owned()),
+            hint: Some("`bankd checkpoint-key new` creates one".to_owned()),
         });
     }
     if !args.even_if_unsound {

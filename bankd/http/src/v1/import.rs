@@ -169,7 +169,7 @@ pub(super) fn machine(call: &Call, named: Option<String>) -> Result<Option<Strin
     }
     if call.directory().machine_named(&name).is_none() {
         let unknown = Failure::new("machine_unknown", format!("no machine {name:?}"));
-        return Err(unknown.hint("`bank machine ls` lists them, `bank machine add` makes one"));
+        return Err(unknown.hint("`bank machine ls` lists them, `bank machine add` creates one"));
     }
     Ok(Some(name))
 }
