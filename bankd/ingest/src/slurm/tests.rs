@@ -89,8 +89,8 @@ fn resources_supply_the_counts_that_no_column_has() {
         ("NCPUS|NNodes|ReqGRES", "12|3|PER_NODE:gpu:2", "12 3 6"),
         (
             "NCPUS|NNodes|ReqGRES",
-            "12|3|gpu:two",
-            "!GPUs: \"gpu:two\" is no count",
+            "12|3|gpu:a:two",
+            "!GPUs: \"gpu:a:two\" is no count",
         ),
     ] {
         let text = format!("JobID|State|Start|End|{columns}\n7|COMPLETED|{start}|{end}|{values}\n");

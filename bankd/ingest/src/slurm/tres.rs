@@ -82,8 +82,8 @@ pub(super) fn others(text: &str) -> Vec<(String, Number)> {
     found
 }
 
-/// GPUs of the older columns. `gpu:2`, `gpu:tesla:2`, `gpu` and `PER_NODE:gpu:2` are those of each node,
-/// `PER_JOB:gpu:2` those of the job. A name can have the prefix `gres:`.
+/// GPUs of the older columns. `gpu:2`, `gpu:tesla:2`, `PER_NODE:gpu:2`, and `gpu` or `gpu:tesla` for one, are those of
+/// each node, `PER_JOB:gpu:2` those of the job. A name can have the prefix `gres:`.
 ///
 /// # Errors
 /// A part whose number of GPUs cannot be read: its count is no number, or it is one of each task or socket.
@@ -101,17 +101,21 @@ pub(super) fn old_gpus(text: &str, nodes: i64) -> Result<i64, &str> {
         let name = name
             .strip_prefix("gres")
             .map_or(name, |rest| rest.strip_prefix([':', '/']).unwrap_or(name));
-        let mut words = name.split(':');
-        if words.next() != Some("gpu") {
-            continue;
-        }
-        let count = words.next_back().map_or(Some(1), count).ok_or(part)?.max(0);
+        let words: Vec<&str> = name.split(':').collect();
+        let is_type = |word: &str| word.starts_with(|c: char| c.is_ascii_alphabetic());
+        let gpus = match words[..] {
+            ["gpu"] => Some(1),
+            ["gpu", word] if is_type(word) => Some(1),
+            ["gpu", .., word] => count(word),
+            _ => continue,
+        };
+        let gpus = gpus.ok_or(part)?.max(0);
         let times = match per {
             "" | "PER_NODE" => nodes,
             "PER_JOB" => 1,
             _ => return Err(part),
         };
-        sum = sum.saturating_add(count.saturating_mul(times));
+        sum = sum.saturating_add(gpus.saturating_mul(times));
     }
     Ok(sum)
 }
@@ -239,7 +243,8 @@ mod tests {
             ("PER_TASK:craynetwork:1", Ok(0)),
             ("gres_x:2,gpux:2", Ok(0)),
             ("", Ok(0)),
-            ("gpu:two", Err("gpu:two")),
+            ("gpu:tesla", Ok(3)),
+            ("gpu:tesla:two", Err("gpu:tesla:two")),
             ("x:1,gpu:2x", Err("gpu:2x")),
             ("gpu:1.5", Err("gpu:1.5")),
             ("PER_TASK:gpu:1", Err("PER_TASK:gpu:1")),
