@@ -136,7 +136,7 @@ const DECIDING: [&str; 8] = [
     "user", "group", "account", "project", "queue", "ctime", "start", "end",
 ];
 
-/// Further ones, with all that begins so. Servers print them behind the start, and the texts before it.
+/// Further ones, with all that begins so.
 const FIGURES: [&str; 4] = [
     "resources_used.",
     "Resource_List.",
@@ -151,7 +151,6 @@ impl<'a> Pairs<'a> {
     fn read(message: &'a str) -> Result<Self, String> {
         let mut words = BTreeMap::new();
         let mut rest = message.trim_start();
-        let mut figure = None;
         while let Some((key, after)) = rest.split_once('=') {
             // Text before the last blank of a key is a word without a value.
             let key = key.rsplit(char::is_whitespace).next().unwrap_or(key);
@@ -167,10 +166,6 @@ impl<'a> Pairs<'a> {
             if before.is_some() && (is_figure || DECIDING.contains(&key)) {
                 return Err(format!("{key}= twice, with different values"));
             }
-            if let Some(figure) = figure.filter(|_| key == "start") {
-                return Err(format!("{figure}= before start="));
-            }
-            figure = figure.or(Some(key).filter(|_| is_figure));
             rest = left.trim_start();
         }
         Ok(Self(words))

@@ -102,17 +102,10 @@ fn lines_are_charged_skipped_or_rejected() {
             "!user= twice, with different values",
         ),
         ("E;1.srv;user=a user=a start=100 end=160", "1.srv 100 60 1"),
+        // The order of the keys is free.
         (
-            "E;1.srv;account=c resources_used.ncpus=1 start=100 exec_host=n1/0-7 end=160",
-            "!resources_used.ncpus= before start=",
-        ),
-        (
-            "E;1.srv;account=c start=100 total_execution_slots=1 start=100 exec_host=n1/0-7 end=160",
-            "!total_execution_slots= before start=",
-        ),
-        (
-            "E;1.srv;account=c exec_host=n1/0 start=100 exec_host=n1/0-7 end=160",
-            "!exec_host= before start=",
+            "E;1.srv;exec_host=n1/0*4 resources_used.ncpus=4 end=160 start=100",
+            "1.srv 100 60 4",
         ),
         (
             "E;1.srv;start=100 exec_host=n1/0 exec_host=n1/0-7 end=160",
