@@ -160,6 +160,40 @@ pub struct Instance {
 }
 
 impl Instance {
+    /// A use that has begun, without facts, lien and charges.
+    pub fn new(id: InstanceId, key: InstanceKey, number: i64, opened: Timestamp) -> Instance {
+        Instance {
+            id,
+            key,
+            number,
+            opened,
+            closed: None,
+            account: None,
+            fallback_from: None,
+            facts: Facts::default(),
+            exact_sum: 0,
+            once_sum: 0,
+            billed: Amount::ZERO,
+            shadow_billed: Amount::ZERO,
+            charged: Seconds(0),
+            processor_seconds: 0,
+            record: None,
+            last_usage: None,
+            rates_at: None,
+            quote: None,
+            absorbed: false,
+            lien_expired: false,
+            due: None,
+            began: None,
+            earliest: None,
+            used_until: None,
+            disputed: Seconds(0),
+            mode: None,
+            kept: Seconds(0),
+            lien: None,
+        }
+    }
+
     /// Whether nothing closed it yet.
     pub fn is_open(&self) -> bool {
         self.closed.is_none()

@@ -137,36 +137,8 @@ pub(super) fn new_instance(
     at: Timestamp,
 ) -> Instance {
     let last = view.instances.iter().map(|i| i.number).max().unwrap_or(0);
-    Instance {
-        id: InstanceId(Next::take(&mut postings.next.instance)),
-        key: request.key(),
-        number: last.saturating_add(1),
-        opened: at,
-        closed: None,
-        account: None,
-        fallback_from: None,
-        facts: Facts::default(),
-        exact_sum: 0,
-        once_sum: 0,
-        billed: Amount::ZERO,
-        shadow_billed: Amount::ZERO,
-        charged: Seconds(0),
-        processor_seconds: 0,
-        record: None,
-        last_usage: None,
-        rates_at: None,
-        quote: None,
-        absorbed: false,
-        lien_expired: false,
-        due: None,
-        began: None,
-        earliest: None,
-        used_until: None,
-        disputed: Seconds(0),
-        mode: None,
-        kept: Seconds(0),
-        lien: None,
-    }
+    let id = InstanceId(Next::take(&mut postings.next.instance));
+    Instance::new(id, request.key(), last.saturating_add(1), at)
 }
 
 /// Keeps the facts of a document with the instance; facts that are missing in the document stay. Returns

@@ -25,18 +25,14 @@ fn directory() -> Directory {
 }
 
 fn instance() -> Instance {
+    let key = InstanceKey {
+        machine: "ia".to_owned(),
+        object_type: ObjectType::Job,
+        object_id: "1632".to_owned(),
+    };
     Instance {
-        id: InstanceId(1),
-        key: InstanceKey {
-            machine: "ia".to_owned(),
-            object_type: ObjectType::Job,
-            object_id: "1632".to_owned(),
-        },
-        number: 1,
-        opened: Timestamp::from_seconds(T0),
         closed: Some((Timestamp::from_seconds(T0 + 60), Closing::Delete)),
         account: Some(AccountId(7)),
-        fallback_from: None,
         facts: Facts {
             project: "s".to_owned(),
             user: "jb".to_owned(),
@@ -46,27 +42,13 @@ fn instance() -> Instance {
             },
             ..Facts::default()
         },
-        exact_sum: 0,
-        once_sum: 0,
         billed: Amount(30_400),
-        shadow_billed: Amount::ZERO,
         charged: Seconds(100),
         // 64 processors for 45 s, then 16 for 55 s.
         processor_seconds: (64 * 45 + 16 * 55) * 1_000_000_000,
         record: Some(UsageId(412)),
         last_usage: Some(UsageId(413)),
-        rates_at: None,
-        quote: None,
-        absorbed: false,
-        lien_expired: false,
-        due: None,
-        began: None,
-        earliest: None,
-        used_until: None,
-        disputed: Seconds(0),
-        mode: None,
-        kept: Seconds(0),
-        lien: None,
+        ..Instance::new(InstanceId(1), key, 1, Timestamp::from_seconds(T0))
     }
 }
 

@@ -87,8 +87,8 @@ mod tests {
     use super::*;
     use bank_core::amount::Amount;
     use bank_core::ids::LienId;
-    use bank_core::model::{Closing, Facts, LienState, ObjectType};
-    use bank_core::time::{Seconds, Timestamp};
+    use bank_core::model::{Closing, LienState, ObjectType};
+    use bank_core::time::Timestamp;
 
     fn key() -> InstanceKey {
         InstanceKey {
@@ -115,34 +115,8 @@ mod tests {
     fn instance(id: i64, number: i64) -> Instance {
         let id = InstanceId(id);
         Instance {
-            id,
-            key: key(),
-            number,
-            opened: Timestamp(0),
-            closed: None,
-            account: None,
-            fallback_from: None,
-            facts: Facts::default(),
-            exact_sum: 0,
-            once_sum: 0,
-            billed: Amount::ZERO,
-            shadow_billed: Amount::ZERO,
-            charged: Seconds(0),
-            processor_seconds: 0,
-            record: None,
-            last_usage: None,
-            rates_at: None,
-            quote: None,
-            absorbed: false,
-            lien_expired: false,
-            due: None,
-            began: None,
-            earliest: None,
-            used_until: None,
-            disputed: Seconds(0),
-            mode: None,
-            kept: Seconds(0),
             lien: Some(lien(id)),
+            ..Instance::new(id, key(), number, Timestamp(0))
         }
     }
 
