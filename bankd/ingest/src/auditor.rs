@@ -66,7 +66,8 @@ impl Reader for Auditor {
         let records = records.map_err(|e| not_of_the_format(e.to_string()))?;
         for (record, number) in records.into_iter().zip(1..) {
             let raw = record.get();
-            let read = Object::parse(raw).ok_or_else(|| "a record that is no object".to_owned());
+            let read =
+                Object::parse(raw).ok_or_else(|| "a record that is not an object".to_owned());
             let judged = read.and_then(|record| judged(&record, self.memory_unit));
             sink(Record::new(number, raw.as_bytes(), Found::of(judged)))?;
         }
@@ -81,7 +82,7 @@ fn judged(record: &Object<'_>, memory_unit: Number) -> Result<Result<Job, Label>
     let start = record.text("start_time").unwrap_or_default();
     let time = |text: &str, what: &str| {
         let at = rfc3339(text);
-        at.ok_or_else(|| format!("{what}: {text:?} is no time with a zone"))
+        at.ok_or_else(|| format!("{what}: {text:?} is not a time with a zone"))
     };
     let (start_us, end_us) = (time(&start, "start_time")?, time(&stop, "stop_time")?);
     if end_us < start_us {
@@ -92,7 +93,7 @@ fn judged(record: &Object<'_>, memory_unit: Number) -> Result<Result<Job, Label>
 
 /// A record with parsed times, in microseconds, as a job; `Memory` is in mebibytes.
 pub fn job(record: &str, start_us: i64, end_us: i64) -> Result<Job, String> {
-    let record = Object::parse(record).ok_or("a record that is no object")?;
+    let record = Object::parse(record).ok_or("a record that is not an object")?;
     filled(&record, start_us, end_us, mebibyte())
 }
 
@@ -181,7 +182,7 @@ impl Sums {
         sums.add("core_s".into(), Some(Number::ZERO))?;
         for component in record.list("components").unwrap_or_default() {
             let component =
-                Object::parse(component.get()).ok_or("a component that is no object")?;
+                Object::parse(component.get()).ok_or("a component that is not an object")?;
             let name = component.text("name").unwrap_or_default();
             let amount = component.number("amount").filter(|n| !n.is_negative());
             let amount = amount.ok_or_else(|| format!("component {name:?}: no amount"))?;
@@ -203,7 +204,8 @@ impl Sums {
                 self.procs = self.procs.unwrap_or_default().plus(amount);
                 self.add("core_s".into(), used)?;
                 for score in component.list("scores").unwrap_or_default() {
-                    let score = Object::parse(score.get()).ok_or("a score that is no object")?;
+                    let score =
+                        Object::parse(score.get()).ok_or("a score that is not an object")?;
                     let name = score.text("name").unwrap_or_default();
                     let value = score.number("value").filter(|n| !n.is_negative());
                     let weighted = used.zip(value);

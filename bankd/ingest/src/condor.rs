@@ -196,7 +196,7 @@ impl Ad {
             return Ok(Number::ZERO);
         };
         let number = Number::parse(&text).filter(|number| !number.is_negative());
-        number.ok_or_else(|| format!("{name}: {text:?} is no number"))
+        number.ok_or_else(|| format!("{name}: {text:?} is not a number"))
     }
 
     /// The first that is a number, integer or real, perhaps in quotes: a request may be an expression.
@@ -215,7 +215,7 @@ impl Ad {
         };
         Number::parse(&text)
             .map(Some)
-            .ok_or_else(|| format!("{name}: {text:?} is no count"))
+            .ok_or_else(|| format!("{name}: {text:?} is not a count"))
     }
 
     fn mebibytes(&self, name: &str) -> Option<Number> {
@@ -256,7 +256,7 @@ fn piped(text: &str) -> Result<Result<Job, Label>, String> {
     let number = |at: usize, what: &str| {
         let text = columns.get(at).copied().unwrap_or_default();
         let number = Number::parse(text).filter(|number| !number.is_negative());
-        number.ok_or_else(|| format!("{what}: {text:?} is no number"))
+        number.ok_or_else(|| format!("{what}: {text:?} is not a number"))
     };
     let micros = |number: Number| number.as_microseconds().ok_or_else(beyond);
     let (wall, procs) = (number(2, "wall time")?, number(9, "processors")?);
@@ -344,7 +344,7 @@ mod tests {
             (ad("RequestCpus = -4.0"), "s#1.0#9 none 160 60 1"),
             (
                 ad("RequestCpus = 1e99"),
-                "!requestcpus: \"1e99\" is no count",
+                "!requestcpus: \"1e99\" is not a count",
             ),
             (
                 ad("AcctGroup = \"bio\"\nProjectName = \"chem\""),
@@ -381,7 +381,7 @@ mod tests {
             (ad("JobStartDate = undefined"), "never_started"),
             (
                 ad("JobStartDate = soon"),
-                "!jobstartdate: \"soon\" is no number",
+                "!jobstartdate: \"soon\" is not a number",
             ),
         ] {
             assert_eq!(results(&text), [expected], "{text}");

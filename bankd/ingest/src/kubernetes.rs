@@ -30,7 +30,7 @@ impl Reader for Kubernetes {
         let read = whole.each("items", |pod| {
             number = number.saturating_add(1);
             let read = Object::parse(pod.get());
-            let read = read.ok_or_else(|| "a pod that is no object".to_owned());
+            let read = read.ok_or_else(|| "a pod that is not an object".to_owned());
             let found = Found::of(read.and_then(|pod| judge(&pod)));
             sink(Record::new(number, pod.get().as_bytes(), found))
         });
@@ -113,7 +113,8 @@ fn job(
     let spec = pod.object("spec").unwrap_or_default();
     let mut flags = Vec::new();
     for container in spec.list("containers").unwrap_or_default() {
-        let container = Object::parse(container.get()).ok_or("a container that is no object")?;
+        let container =
+            Object::parse(container.get()).ok_or("a container that is not an object")?;
         let name = container.text("name").unwrap_or_default();
         let run = runs.iter().find(|run| run.name == name);
         let run = run.ok_or_else(|| format!("container {name:?}: no status"))?;
@@ -210,7 +211,7 @@ fn limit(container: &Object<'_>, what: &str) -> Result<Option<Number>, String> {
     let value = quantity(&text).filter(|value| !value.is_negative());
     value
         .map(Some)
-        .ok_or_else(|| format!("{what}: {text:?} is no quantity"))
+        .ok_or_else(|| format!("{what}: {text:?} is not a quantity"))
 }
 
 /// A Kubernetes quantity: `0.5`, `250m`, `500000u`, `1e3`, `64Mi`, `+100M` (`collectors.md` 0.5).

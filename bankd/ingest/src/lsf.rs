@@ -203,12 +203,12 @@ impl Fields {
     fn number<T: std::str::FromStr>(&self, at: usize, what: &str) -> Result<T, String> {
         let text = self.text(at, what)?;
         text.parse()
-            .map_err(|_| format!("{what}: {text:?} is no number"))
+            .map_err(|_| format!("{what}: {text:?} is not a number"))
     }
 
     fn decimal(&self, at: usize) -> Result<Number, String> {
         let text = self.text(at, "cpu time")?;
-        Number::parse(text).ok_or_else(|| format!("cpu time: {text:?} is no number"))
+        Number::parse(text).ok_or_else(|| format!("cpu time: {text:?} is not a number"))
     }
 
     /// The hosts that the job ran on, and where the line goes on behind them. Where the number of
@@ -218,7 +218,7 @@ impl Fields {
         let fused = first.strip_prefix('0').filter(|rest| !rest.is_empty());
         let (count, begin) = if let Some(rest) = fused {
             let count = rest.parse::<usize>();
-            let why = |_| format!("numAskedHosts: {first:?} is no number");
+            let why = |_| format!("numAskedHosts: {first:?} is not a number");
             (count.map_err(why)?, 23)
         } else {
             let requested: usize = self.number(22, "numAskedHosts")?;

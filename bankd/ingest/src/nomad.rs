@@ -134,7 +134,7 @@ impl Nomad {
             None => Ok(None),
             Some(text) => rfc3339(&text)
                 .map(Some)
-                .ok_or_else(|| format!("{name}: {text:?} is no time")),
+                .ok_or_else(|| format!("{name}: {text:?} is not a time")),
         };
         let Some(start) = time("alloc_start")? else {
             return Ok(Some("never_started".to_owned()));

@@ -191,7 +191,7 @@ impl<'a> Pairs<'a> {
         let count: Result<i128, _> = text.parse();
         count
             .map(|count| Some(count).filter(|count| *count > 0))
-            .map_err(|_| format!("{key}: {text:?} is no count"))
+            .map_err(|_| format!("{key}: {text:?} is not a count"))
     }
 
     /// Epoch seconds; 0 if missing.
@@ -200,7 +200,7 @@ impl<'a> Pairs<'a> {
             return Ok(0);
         };
         text.parse()
-            .map_err(|_| format!("{key}: {text:?} is no time"))
+            .map_err(|_| format!("{key}: {text:?} is not a time"))
     }
 }
 
@@ -224,7 +224,8 @@ fn procs(pairs: &Pairs<'_>) -> Result<Number, String> {
 fn requested(pairs: &Pairs<'_>) -> Result<Option<i128>, String> {
     let nodes = pairs.text("Resource_List.nodes").unwrap_or_default();
     let by_nodes = node_processors(nodes);
-    let by_nodes = by_nodes.map_err(|part| format!("Resource_List.nodes: {part:?} is no count"))?;
+    let by_nodes =
+        by_nodes.map_err(|part| format!("Resource_List.nodes: {part:?} is not a count"))?;
     if by_nodes.is_some() && nodes.contains("ppn=") {
         return Ok(by_nodes);
     }

@@ -36,7 +36,7 @@ pub(super) struct Series<'a> {
 impl<'a> Series<'a> {
     /// Reads one.
     pub(super) fn read(raw: &'a RawValue) -> Result<Self, String> {
-        let series = Object::parse(raw.get()).ok_or("a series that is no object")?;
+        let series = Object::parse(raw.get()).ok_or("a series that is not an object")?;
         let labels = series
             .object("metric")
             .ok_or("a series without \"metric\"")?;

@@ -271,7 +271,7 @@ fn times(texts: [&str; 3]) -> Result<(i64, i64, i64), String> {
     let [submit, start, end] = texts;
     let read = |text: &str, what: &str| {
         text.parse::<i64>()
-            .map_err(|_| format!("{what}: {text:?} is no time"))
+            .map_err(|_| format!("{what}: {text:?} is not a time"))
     };
     let (submit, start, end) = (
         if submit.is_empty() {
@@ -289,12 +289,12 @@ fn times(texts: [&str; 3]) -> Result<(i64, i64, i64), String> {
 
 fn number(text: &str, what: &str) -> Result<Number, String> {
     let number = Number::parse(text).filter(|number| !number.is_negative());
-    number.ok_or_else(|| format!("{what}: {text:?} is no number"))
+    number.ok_or_else(|| format!("{what}: {text:?} is not a number"))
 }
 
 fn whole(number: Number, what: &str) -> Result<i128, String> {
     let whole = number.as_whole().filter(|slots| *slots >= 0);
-    whole.ok_or_else(|| format!("{what}: {number} is no count"))
+    whole.ok_or_else(|| format!("{what}: {number} is not a count"))
 }
 
 /// Field 42, where it looks like one: a colon in the category before it shifts it away.

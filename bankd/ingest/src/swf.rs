@@ -89,7 +89,7 @@ impl Swf {
         let word = value.split_whitespace().next().unwrap_or_default();
         match Number::parse(word) {
             Some(origin) => (self.origin, self.bad_origin) = (Some(origin), None),
-            None => self.bad_origin = Some(format!("UnixStartTime: {word:?} is no number")),
+            None => self.bad_origin = Some(format!("UnixStartTime: {word:?} is not a number")),
         }
     }
 
@@ -114,7 +114,7 @@ impl Swf {
         let text = |at: usize| columns.get(at).copied().unwrap_or_default();
         let number = |at: usize, what: &str| {
             let value = Number::parse(text(at));
-            value.ok_or_else(|| format!("{what}: {:?} is no number", text(at)))
+            value.ok_or_else(|| format!("{what}: {:?} is not a number", text(at)))
         };
         let named = |at: usize| Some(text(at).to_owned()).filter(|word| word != "-1");
         let run = number(3, "run time")?;
@@ -234,11 +234,11 @@ mod tests {
             ),
             (
                 format!("; UnixStartTime: today\n1 5 10 20 4 {tail}"),
-                "!UnixStartTime: \"today\" is no number",
+                "!UnixStartTime: \"today\" is not a number",
             ),
             (
                 format!("; UnixStartTime:\n1 5 10 20 4 {tail}"),
-                "!UnixStartTime: \"\" is no number",
+                "!UnixStartTime: \"\" is not a number",
             ),
             ("1 2 3".to_owned(), "!3 columns where SWF has 18"),
         ] {

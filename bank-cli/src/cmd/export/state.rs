@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn what_is_no_state_is_refused() {
         for (text, why) in [
-            ("", "no state"),
+            ("", "not the state"),
             ("bank-export 1\n", "unknown"),
             ("bank-export 1\nwhat csv\n", "another export: csv"),
             ("bank-export 1\nwhat jsonl\nfile 1 2\n", "its file"),

@@ -207,7 +207,7 @@ mod tests {
         assert_eq!(Names::read("/stats/events.%a_%b_%d_%Y"), Ok(dated));
         for (path, word) in [
             ("accounting", "begin with /"),
-            ("/", "no file"),
+            ("/", "not a file"),
             ("/var/x.gz", "compressed"),
             ("/var/%Y/x", "no folder"),
             ("/var/%m%d", "the day"),

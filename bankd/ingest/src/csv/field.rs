@@ -347,7 +347,7 @@ fn form(format: Option<&str>) -> Result<Form, String> {
             let items = chrono::format::StrftimeItems::new(pattern);
             let bad = |item| matches!(item, chrono::format::Item::Error);
             if items.into_iter().any(bad) {
-                return Err(format!("{pattern:?} is no pattern of times"));
+                return Err(format!("{pattern:?} is not a pattern of times"));
             }
             Ok(Form::Pattern(pattern.to_owned()))
         }

@@ -277,7 +277,7 @@ fn free(table: &Table, key: &str, kind: Kind) -> Result<BTreeMap<String, Field>,
         if !plain || found.len() >= NAMES_MAX {
             return Err(in_key(
                 key,
-                &format!("{name:?} is no name of letters, digits and _"),
+                &format!("{name:?} is not a name of letters, digits and _"),
             ));
         }
         found.insert(

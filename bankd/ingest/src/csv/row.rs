@@ -92,7 +92,7 @@ impl Row<'_> {
         let number = field.number(&text);
         number
             .map(Some)
-            .ok_or_else(|| format!("{name}: {text:?} is no number of its unit"))
+            .ok_or_else(|| format!("{name}: {text:?} is not a number of its unit"))
     }
 
     fn time(&self, name: &str) -> Result<Option<Instant>, String> {
@@ -102,7 +102,7 @@ impl Row<'_> {
         };
         let at = field.time(&text, self.mapping.zone, self.mapping.origin);
         at.map(Some)
-            .ok_or_else(|| format!("{name}: {text:?} is no time of its format"))
+            .ok_or_else(|| format!("{name}: {text:?} is not a time of its format"))
     }
 
     fn job(&self, state: Option<String>) -> Result<Result<Job, Label>, String> {

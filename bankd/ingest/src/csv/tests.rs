@@ -235,7 +235,7 @@ fn times_are_read_by_their_format() {
         match at {
             Some(at) => assert_eq!(job(&records[0]).start_us, at, "{format} {text}"),
             None => assert!(
-                results(&records)[0].contains("is no time of its format"),
+                results(&records)[0].contains("is not a time of its format"),
                 "{text}"
             ),
         }
@@ -265,7 +265,7 @@ fn numbers_have_units() {
         let records = read(&mapping, input.as_bytes()).unwrap();
         let Some(expected) = expected else {
             assert!(
-                results(&records)[0].contains("is no number of its unit"),
+                results(&records)[0].contains("is not a number of its unit"),
                 "{text}"
             );
             continue;

@@ -314,13 +314,13 @@ impl<'a> Words<'a> {
     fn seconds(&self, column: usize, what: &str) -> Result<i64, String> {
         let text = self.at(column);
         text.parse()
-            .map_err(|_| format!("{what}: {text:?} is no time"))
+            .map_err(|_| format!("{what}: {text:?} is not a time"))
     }
 
     fn number(&self, column: usize, what: &str) -> Result<Number, String> {
         let text = self.at(column);
         let number = Number::parse(text).filter(|number| !number.is_negative());
-        number.ok_or_else(|| format!("{what}: {text:?} is no number"))
+        number.ok_or_else(|| format!("{what}: {text:?} is not a number"))
     }
 }
 

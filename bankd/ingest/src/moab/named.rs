@@ -138,7 +138,7 @@ impl Contents {
         };
         let at = Number::parse(text).and_then(Number::as_microseconds);
         at.map(Some)
-            .ok_or_else(|| format!("{what}: {text:?} is no time"))
+            .ok_or_else(|| format!("{what}: {text:?} is not a time"))
     }
 
     /// Processors: of the whole job, else tasks times processors per task, else of its parts.
@@ -175,7 +175,7 @@ fn number(values: &Values, names: &[&str], what: &str) -> Result<Option<Number>,
     let number = Number::parse(text).filter(|number| !number.is_negative());
     number
         .map(Some)
-        .ok_or_else(|| format!("{what}: {text:?} is no number"))
+        .ok_or_else(|| format!("{what}: {text:?} is not a number"))
 }
 
 /// Seconds, or `[D:][H:]M:S`.

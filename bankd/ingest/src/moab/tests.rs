@@ -186,11 +186,11 @@ fn jobs_as_xml_are_charged_once_they_end() {
         (moab.replace("JobID=\"77\"", "") + "/>", "!no id of the job"),
         (
             moab.replace("\"8\"", "\"-8\"") + "/>",
-            "!processors: \"-8\" is no number",
+            "!processors: \"-8\" is not a number",
         ),
         (
             moab.replace("1700000060", "soon") + "/>",
-            "!completion: \"soon\" is no time",
+            "!completion: \"soon\" is not a time",
         ),
         ("<node NodeID=\"n1\"/>".to_owned(), "object_node"),
         (
@@ -266,7 +266,7 @@ fn jobs_as_pairs_are_charged_once_they_end() {
         ),
         (
             format!("JOBID=7;{}", pairs.replace("DPROCS=2", "DPROCS=x")),
-            "!processors per task: \"x\" is no number",
+            "!processors per task: \"x\" is not a number",
         ),
     ] {
         assert_eq!(results(&read(Log::Events, &[], &text)), expected, "{text}");

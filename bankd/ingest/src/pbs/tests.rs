@@ -66,11 +66,11 @@ fn lines_are_charged_skipped_or_rejected() {
         ),
         (
             "E;1.srv;start=100 end=160 resources_used.ncpus=1K",
-            "!resources_used.ncpus: \"1K\" is no count",
+            "!resources_used.ncpus: \"1K\" is not a count",
         ),
         (
             "E;1.srv;start=100 end=160 Resource_List.ncpus=x",
-            "!Resource_List.ncpus: \"x\" is no count",
+            "!Resource_List.ncpus: \"x\" is not a count",
         ),
         (
             "E;1.srv;start=100 end=160 Resource_List.ncpus=1 Resource_List.nodes=3",
@@ -86,7 +86,7 @@ fn lines_are_charged_skipped_or_rejected() {
         ),
         (
             "E;1.srv;start=100 end=160 Resource_List.nodes=2:ppn=x",
-            "!Resource_List.nodes: \"2:ppn=x\" is no count",
+            "!Resource_List.nodes: \"2:ppn=x\" is not a count",
         ),
         // What ran counts, whatever was asked for.
         (
@@ -123,7 +123,7 @@ fn lines_are_charged_skipped_or_rejected() {
         ("E;1[].srv;ctime=5", "never_started"),
         ("E;1.srv;start=100", "never_started"),
         ("E;1.srv;start=-100 end=160", "never_started"),
-        ("E;1.srv;start=x end=160", "!start: \"x\" is no time"),
+        ("E;1.srv;start=x end=160", "!start: \"x\" is not a time"),
         ("E;;start=100 end=160", "!an ended job without an id"),
         ("Q;1.srv;queue=q", "event_Q"),
         ("z;1.srv;", "event_z"),

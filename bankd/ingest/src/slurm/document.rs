@@ -30,7 +30,7 @@ impl Reader for Document {
             let raw = job.get();
             let found = match Object::parse(raw) {
                 Some(job) => found(&job),
-                None => Found::Malformed("a job that is no object".to_owned()),
+                None => Found::Malformed("a job that is not an object".to_owned()),
             };
             sink(Record::new(number, raw.as_bytes(), found))
         });
@@ -193,7 +193,7 @@ impl Resources {
             let beyond = stated.filter(|_| count.is_none());
             let bad = text.or_else(|| beyond.map(|stated| stated.to_string()));
             if let Some(bad) = bad.filter(|_| is_counted) {
-                found.unreadable = Some(format!("tres {kind}: {bad:?} is no count"));
+                found.unreadable = Some(format!("tres {kind}: {bad:?} is not a count"));
             }
             match (kind.as_str(), name.as_str()) {
                 ("cpu", _) => found.cpus = count,

@@ -321,7 +321,7 @@ pub(super) fn unreadable(
     let is_bad = |(_, text): &&(&str, &str)| integer(text).is_none() && known(text).is_some();
     let bad = counts.iter().find(is_bad).copied();
     let (name, text) = bad.or_else(|| tres::unreadable(resources, columns))?;
-    Some(format!("{name}: {text:?} is no count"))
+    Some(format!("{name}: {text:?} is not a count"))
 }
 
 /// Memory: of the allocated resources, else of the requested ones, else from `ReqMem`

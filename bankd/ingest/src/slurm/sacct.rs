@@ -416,7 +416,7 @@ impl<'t> Fields<'_, 't> {
         let requested = self.stated(Column::AllocGres);
         let requested = requested.unwrap_or(self.text(Column::ReqGres));
         let gpus = tres::old_gpus(requested, nodes.unwrap_or(0));
-        gpus.map_err(|part| format!("GPUs: {part:?} is no count"))
+        gpus.map_err(|part| format!("GPUs: {part:?} is not a count"))
     }
 
     fn row(&self, zone: Tz) -> Row<'t> {

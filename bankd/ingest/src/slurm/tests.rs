@@ -70,27 +70,27 @@ fn resources_supply_the_counts_that_no_column_has() {
         ),
         ("NCPUS|NNodes|AllocTRES", "4|1|cpu=16x", "4 1 0"),
         ("AllocTRES", "cpu=-16,node=2", "none 2 0"),
-        ("AllocTRES", "cpu=16x", "!cpu: \"16x\" is no count"),
-        ("AllocTRES", "cpu=1,node=x", "!node: \"x\" is no count"),
+        ("AllocTRES", "cpu=16x", "!cpu: \"16x\" is not a count"),
+        ("AllocTRES", "cpu=1,node=x", "!node: \"x\" is not a count"),
         ("AllocTRES", "cpu=4,gres/gpu=2.0", "4 none 2"),
         ("AllocTRES", "cpu=1.50K", "1536 none 0"),
-        ("AllocTRES", "cpu=0.5", "!cpu: \"0.5\" is no count"),
+        ("AllocTRES", "cpu=0.5", "!cpu: \"0.5\" is not a count"),
         (
             "NCPUS|AllocTRES",
             "4|gres/gpu=0.5",
-            "!gres/gpu: \"0.5\" is no count",
+            "!gres/gpu: \"0.5\" is not a count",
         ),
         ("NCPUS|AllocTRES", "4|billing=36.50,cpu=4", "4 none 0"),
         (
             "NCPUS|AllocTRES",
             "4|billing=x",
-            "!billing: \"x\" is no count",
+            "!billing: \"x\" is not a count",
         ),
         ("NCPUS|NNodes|ReqGRES", "12|3|PER_NODE:gpu:2", "12 3 6"),
         (
             "NCPUS|NNodes|ReqGRES",
             "12|3|gpu:a:two",
-            "!GPUs: \"gpu:a:two\" is no count",
+            "!GPUs: \"gpu:a:two\" is not a count",
         ),
     ] {
         let text = format!("JobID|State|Start|End|{columns}\n7|COMPLETED|{start}|{end}|{values}\n");
@@ -116,7 +116,7 @@ fn a_job_by_itself_is_read_again() {
     for (text, expected) in [
         (job, "4 none 0"),
         (whole.as_str(), "4 none 0"),
-        (bad.as_str(), "!tres cpu: \"4x\" is no count"),
+        (bad.as_str(), "!tres cpu: \"4x\" is not a count"),
     ] {
         assert_eq!(again("slurm-json", text), [expected], "{text}");
     }
@@ -140,7 +140,7 @@ fn other_columns_supply_processors_and_nodes() {
     let bad = keyed.replace("16", "x");
     assert_eq!(
         results("sacct-keyvalue", &bad),
-        ["!AllocCPUS: \"x\" is no count"]
+        ["!AllocCPUS: \"x\" is not a count"]
     );
     let block = format!(
         "JobId=7 JobState=COMPLETED StartTime={start} EndTime={end} NodeList=n[1-2] NumCPUs=16"
