@@ -93,7 +93,7 @@ pub(super) const MORE: &[(&str, i32, &str)] = &[
     (
         "charge {empty} -A chemistry -u amy --procs 1 --duration 5",
         2,
-        "object id",
+        "id of the job",
     ),
     ("lien show 99", 4, "99"),
     ("lien extend 99 --until 2027-01-01", 4, "99"),

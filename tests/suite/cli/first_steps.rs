@@ -158,7 +158,7 @@ fn requests_show_what_they_are_for() {
     let bank = site();
     let asked = done(&bank, "request member chem bob --reason May");
     let id = asked.split("request ").nth(1).unwrap();
-    let id = id.split(';').next().unwrap();
+    let id = id.split(' ').next().unwrap();
     let list = done(&bank, "request ls");
     assert!(
         list.contains("For") && list.contains("bob in chem"),

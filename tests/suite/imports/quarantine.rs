@@ -238,7 +238,7 @@ fn a_record_is_read_again_without_its_file() {
             vec![],
             json,
             job("\"2x\""),
-            "no count",
+            "not a count",
             job("2"),
             vec![],
         ),
