@@ -213,7 +213,11 @@ fn bad_input_has_one_line_its_exit_code_and_no_effect() {
             1,
             "job or reservation",
         ),
-        ([&["reserve", ""], &who, &["--wall", "10"]], 2, "id of the job"),
+        (
+            [&["reserve", ""], &who, &["--wall", "10"]],
+            2,
+            "id of the job",
+        ),
         ([&charge, &who, &[]], 2, "the duration is missing"),
         ([&charge, &who, &["--duration", "1.5"]], 2, "1.5"),
         (
