@@ -15,8 +15,8 @@
 )]
 
 pub use bank_core_values::{
-    amount, clock, decimal, domain, exact, host, ids, mapping, months, period, reconcile, time,
-    usage,
+    amount, clock, decimal, domain, exact, host, ids, mapping, months, period, reconcile,
+    reservation, time, usage,
 };
 
 pub mod access;
@@ -39,7 +39,6 @@ pub mod postings;
 pub mod price;
 pub mod rate;
 pub mod refusal;
-pub mod reservation;
 pub mod role;
 pub mod rules;
 pub mod select;

@@ -129,8 +129,7 @@ fn begin<'a>(
     ceiling::note_starts(&mut instance, charge, reported, view.refused, at);
     let plausible = ceiling::check(charge, reported, &instance, at, ctx)?;
     let measured = measure::measure(charge, plausible, &instance, view, at, ctx)?;
-    amend::forget(&mut instance.facts, charge, view);
-    let facts_changed = store_facts(&mut instance.facts, charge, plausible.is_past, ctx);
+    let facts_changed = store_facts(&mut instance.facts, charge, plausible.is_past, view, ctx);
     let payer = payer(&instance, &charge.request, ctx);
     let mode = mode(charge, &instance, &payer, ctx);
     let tx = postings.begin_for(source::op(charge), at, instance.id);
@@ -189,7 +188,14 @@ fn begin<'a>(
 /// Keeps the facts of a charge with the instance. A scheduler and a collector report the whole object: their
 /// latest facts hold; a document that repeats or was overtaken (`is_past`) does not change known times. A person reports
 /// the time of each charge: the object has all of it.
-fn store_facts(facts: &mut Facts, charge: &Charge, is_past: bool, ctx: &Context<'_>) -> bool {
+fn store_facts(
+    facts: &mut Facts,
+    charge: &Charge,
+    is_past: bool,
+    view: &View,
+    ctx: &Context<'_>,
+) -> bool {
+    amend::forget(facts, charge, view);
     let (start, end) = (facts.start, facts.end);
     let is_collected = charge.terms.finished.is_some() && !charge.request.facts.other.is_empty();
     let before = is_collected.then(|| facts.other.clone());

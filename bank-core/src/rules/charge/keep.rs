@@ -74,7 +74,7 @@ pub(super) fn keep(
     let tx = postings.begin_for("modify", at, instance.id);
     if !instance.is_billed() && same::collector(&instance, view).is_none() {
         note_start(&mut instance, request.facts.start);
-        facts_changed = store_facts(&mut instance.facts, charge, false, ctx);
+        facts_changed = store_facts(&mut instance.facts, charge, false, view, ctx);
         if !is_late {
             count(&mut instance, charge)?;
         }

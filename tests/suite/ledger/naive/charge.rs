@@ -48,19 +48,6 @@ impl Naive {
         own.is_some() && owner.is_some() && own != owner
     }
 
-    /// When a use begins whose first document is this charge: with the time charged, not before the close
-    /// of the use before.
-    fn opens(&self, charge: &Charge, at: Timestamp) -> Timestamp {
-        if let Some(window) = charge.terms.window {
-            return window.start.min(at);
-        }
-        let request = &charge.request;
-        let uses = self.uses(&request.whose.machine, &request.object_id);
-        let closed = uses.iter().filter_map(|n| self.instances[*n].closed).max();
-        let start = at.minus(charge.duration.unwrap_or(Seconds(0)));
-        closed.map_or(start, |closed| start.max(closed)).min(at)
-    }
-
     pub(super) fn charge(&mut self, charge: &Charge) -> Answer {
         Naive::check_charge(charge)?;
         let request = &charge.request;

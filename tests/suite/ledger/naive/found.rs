@@ -2,7 +2,7 @@
 
 use super::Naive;
 use bank_core::command::Charge;
-use bank_core::time::Timestamp;
+use bank_core::time::{Seconds, Timestamp};
 
 impl Naive {
     /// The use that was open then, the newest first; else one that had just closed; else one that
@@ -49,6 +49,19 @@ impl Naive {
                 let collected = |n: &&usize| self.is_collected(**n) && is_meant(n);
                 uses.iter().find(collected).copied()
             })
+    }
+
+    /// When a use begins whose first document is this charge: with the time charged, not before the close
+    /// of the use before.
+    pub(super) fn opens(&self, charge: &Charge, at: Timestamp) -> Timestamp {
+        if let Some(window) = charge.terms.window {
+            return window.start.min(at);
+        }
+        let request = &charge.request;
+        let uses = self.uses(&request.whose.machine, &request.object_id);
+        let closed = uses.iter().filter_map(|n| self.instances[*n].closed).max();
+        let start = at.minus(charge.duration.unwrap_or(Seconds(0)));
+        closed.map_or(start, |closed| start.max(closed)).min(at)
     }
 
     /// A scheduler's document with a start after the close of a use, and not with the start of that use.

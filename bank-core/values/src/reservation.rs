@@ -6,7 +6,7 @@
 
 use crate::decimal::Decimal;
 use crate::ids::{InstanceId, TxId};
-use crate::terms::Span;
+use crate::span::Span;
 use crate::time::{MICROS, Seconds, Timestamp};
 use std::collections::BTreeMap;
 
