@@ -11,7 +11,7 @@ use crate::ledger::reply::refused;
 use bank_core::command::Charge;
 use bank_core::model::{Mode, Phase};
 use bank_core::terms::Shortfall;
-use bank_core::time::{Seconds, Timestamp};
+use bank_core::time::Timestamp;
 
 /// A charge on its way.
 #[expect(
