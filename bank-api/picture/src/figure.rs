@@ -2,6 +2,8 @@
 //!
 //! For the screen only: what is decided with an amount is decided by the daemon.
 
+use bank_api::text::noun_of;
+
 /// Amounts in other units: times `up`, over `down`, half to even.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scale {
@@ -137,10 +139,9 @@ pub fn is_whole(text: &str) -> bool {
         .is_none_or(|(_, fraction)| fraction.bytes().all(|byte| byte == b'0'))
 }
 
-/// A number with its noun, which has an `s` unless the number is 1: `1 job`, `1,200 jobs`.
+/// A number with its noun, in the plural unless the number is 1: `1 job`, `1,200 jobs`.
 pub fn counted(number: &str, noun: &str) -> String {
-    let plural = if number == "1" { "" } else { "s" };
-    format!("{} {noun}{plural}", grouped(number))
+    format!("{} {}", grouped(number), noun_of(number == "1", noun))
 }
 
 /// Thousands separated by commas, and the minus sign of the typesetter: `-1234.5` → `−1,234.5`.

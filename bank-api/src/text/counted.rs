@@ -4,13 +4,16 @@ use std::fmt::Display;
 
 /// A number with its noun, in the plural unless the number is 1: `1 job`, `3 entries`.
 pub fn counted<N: Copy + Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
-    if count == N::from(1) {
-        return format!("{count} {noun}");
-    }
+    format!("{count} {}", noun_of(count == N::from(1), noun))
+}
+
+/// A noun beside its number, in the plural unless the number is 1.
+pub fn noun_of(is_one: bool, noun: &str) -> String {
     match noun.strip_suffix("ry") {
-        Some(stem) => format!("{count} {stem}ries"),
-        None if noun.ends_with("ch") => format!("{count} {noun}es"),
-        None => format!("{count} {noun}s"),
+        _ if is_one => noun.to_owned(),
+        Some(stem) => format!("{stem}ries"),
+        None if noun.ends_with("ch") => format!("{noun}es"),
+        None => format!("{noun}s"),
     }
 }
 

@@ -15,7 +15,7 @@ pub use amount::{
     AmountError, MAX_PRECISION, format_amount, format_grouped, format_scaled, format_trimmed,
     parse_amount,
 };
-pub use counted::counted;
+pub use counted::{counted, noun_of};
 pub use duration::{format_clock, parse_duration};
 pub use formula::is_formula;
 pub use percent::percent_encode;
