@@ -1,6 +1,7 @@
 //! Ids that a scheduler uses again, and documents that others overtook.
 
 use super::repeats::{billed, document, rich, times};
+use crate::export::sums;
 use crate::harness::{Bank, Request, T0};
 
 #[test]
@@ -160,6 +161,7 @@ fn totals_of_a_second_run_are_added_to_the_first() {
         assert_eq!(bank.figures("chemistry"), (998_900, 0, 998_900));
         let uses = bank.json(&["explain", "u.6"])["uses"].clone();
         assert_eq!(uses.as_array().unwrap().len(), 2, "{uses}");
+        sums::agree(&bank);
         bank.verify();
     }
 }
@@ -184,6 +186,7 @@ fn the_run_of_an_absorbed_start_is_billed() {
     assert_eq!(billed(&bank, 1_000_000), 160);
     run(&mut bank, 400, 70);
     assert_eq!(billed(&bank, 1_000_000), 230);
+    sums::agree(&bank);
     bank.verify();
 }
 
@@ -214,5 +217,6 @@ fn both_runs_of_a_job_are_billed_after_an_outage() {
             .len(),
         2
     );
+    sums::agree(&bank);
     bank.verify();
 }
