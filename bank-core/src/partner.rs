@@ -78,7 +78,7 @@ pub struct Sent {
     pub user: String,
     /// The charged amount; below zero for a return.
     pub amount: Amount,
-    /// The charged seconds.
+    /// The charged seconds; below zero where time went back.
     pub seconds: Seconds,
     /// The processors.
     pub processors: Decimal,

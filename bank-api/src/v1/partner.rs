@@ -97,7 +97,7 @@ pub struct PartnerCharge {
     pub unit: String,
     /// The partner's decimals.
     pub precision: u8,
-    /// The charged seconds.
+    /// The charged seconds; below zero for a return that takes time back.
     pub seconds: i64,
     /// Processors, a decimal.
     pub processors: String,

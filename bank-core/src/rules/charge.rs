@@ -27,7 +27,7 @@ use crate::postings::Postings;
 use crate::refusal::Refusal;
 use crate::reservation::ReservationTime;
 use crate::rules::instance::{
-    close_instance, end_lien, in_scope, keep_facts, new_instance, remark_asserted,
+    close_instance, end_lien, end_lien_of, in_scope, keep_facts, new_instance, remark_asserted,
 };
 use crate::rules::promise::{Binding, bind};
 use crate::select::{self, Names, Payer};
@@ -116,10 +116,10 @@ struct Begun<'a> {
 
 fn begin<'a>(
     charge: &Charge,
-    view: &'a View,
+    view: &View,
     ctx: &Context<'_>,
     has_price: bool,
-) -> Result<Begun<'a>, Refusal> {
+) -> Result<Begun, Refusal> {
     measure::check(charge)?;
     let at = charge.happened(ctx.now);
     let mut postings = Postings::new(view);

@@ -129,6 +129,21 @@ pub(super) fn end_lien(
     Ok(())
 }
 
+/// The same for a lien of an earlier project and user of the instance: the journal names these.
+pub(super) fn end_lien_of(
+    (project, user): (&str, &str),
+    postings: &mut Postings,
+    instance: &mut Instance,
+    state: LienState,
+) -> Result<(), Refusal> {
+    let facts = &mut instance.facts;
+    let project = std::mem::replace(&mut facts.project, project.to_owned());
+    let user = std::mem::replace(&mut facts.user, user.to_owned());
+    let ended = end_lien(postings, instance, state);
+    (instance.facts.project, instance.facts.user) = (project, user);
+    ended
+}
+
 /// A new use of an object's id.
 pub(super) fn new_instance(
     postings: &mut Postings,

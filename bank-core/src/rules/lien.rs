@@ -17,8 +17,8 @@ use crate::rules::choice;
 use crate::rules::fallback;
 use crate::rules::funds::{covering, funds, lay, unblocked};
 use crate::rules::instance::{
-    end_lien, event_time, in_scope, keep_facts, mode_of, new_instance, note_start, remark_asserted,
-    usable, would_refuse,
+    end_lien_of, event_time, in_scope, keep_facts, mode_of, new_instance, note_start,
+    remark_asserted, usable, would_refuse,
 };
 use crate::rules::promise::{Binding, bind};
 use crate::select::{self, Candidate, Payer};
@@ -45,6 +45,7 @@ pub(super) fn reserve(
         None => new_instance(&mut postings, view, request, at),
     };
     let mode = mode_of(&instance, request, ctx);
+    let was = (instance.facts.project.clone(), instance.facts.user.clone());
     keep_facts(&mut instance.facts, request, ctx);
     // The account that was short is asked again.
     instance.fallback_from = None;
@@ -59,7 +60,8 @@ pub(super) fn reserve(
     remark_asserted(&mut postings, request);
     let binding = bind(&mut postings, &mut instance, request, view, at, ctx);
     let (kept, end) = added_to(reserve, &instance, mode, own_end);
-    end_lien(&mut postings, &mut instance, LienState::Replaced)?;
+    let was = (was.0.as_str(), was.1.as_str());
+    end_lien_of(was, &mut postings, &mut instance, LienState::Replaced)?;
     let priced_at = PricedAt::new(priced_for, at, start);
     let cost = match reserve.amount {
         Some(amount) if amount < Amount::ZERO => return Err(Refusal::NegativeCharge),

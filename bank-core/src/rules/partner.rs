@@ -4,8 +4,8 @@
 use crate::amount::Amount;
 use crate::decimal::Decimal;
 use crate::directory::Directory;
-use crate::effects::{Effects, Entry};
-use crate::ids::TxId;
+use crate::effects::{Effects, Entry, EntryKind, Transaction};
+use crate::ids::{TxId, UsageId};
 use crate::model::{Instance, InstanceKey, LienState};
 use crate::partner::{Ends, Sent, object_at_partner};
 use crate::time::{Seconds, Timestamp};
@@ -41,10 +41,13 @@ fn of_instance(
             let entries = tx.entries.iter().filter(|e| is_owed(e, name, directory));
             let amount = entries.fold(0_i128, |sum, e| sum.saturating_sub(e.delta.amount.into()));
             let amount = Amount::clamped(amount);
-            if !amount.is_zero() {
+            let is_left = leaves((tx, name), instance, effects, directory);
+            if !amount.is_zero() || is_left {
                 let mut row = message(instance, there, tx.id, tx.at_effective);
-                let usages = effects.usages.iter().filter(|u| u.tx == tx.id);
-                row.seconds = usages.fold(Seconds(0), |sum, u| sum.plus(u.charged));
+                if is_left {
+                    row.ends = Ends::Lien;
+                }
+                row.seconds = seconds_of(tx, name, effects);
                 row.amount = amount;
                 let mut entries = tx.entries.iter().filter(|e| is_owed(e, name, directory));
                 row.account = entries.find_map(|e| e.account);
@@ -71,6 +74,34 @@ fn of_instance(
         let row = message(instance, there, tx.id, tx.at_effective);
         sent.push(Sent { ends, ..row });
     }
+}
+
+/// The seconds that a transaction charged in the name of a project, or took back with an amount.
+fn seconds_of(tx: &Transaction, name: &str, effects: &Effects) -> Seconds {
+    let named = tx.entries.iter().filter(|e| e.project == name);
+    let rows: Vec<UsageId> = named.filter_map(|e| e.usage).collect();
+    let usages = effects.usages.iter().filter(|u| rows.contains(&u.id));
+    usages.fold(Seconds(0), |sum, u| sum.plus(u.charged))
+}
+
+/// Whether a transaction ends the lien of a project at a partner because the use is for another bank's project now.
+fn leaves(
+    (tx, name): (&Transaction, &str),
+    instance: &Instance,
+    effects: &Effects,
+    directory: &Directory,
+) -> bool {
+    let bank = |name| directory.used_by_partner(name).map(|(_, bank)| bank);
+    if bank(name) == bank(&instance.facts.project) {
+        return false;
+    }
+    let ends = |e: &&Entry| matches!(e.kind, EntryKind::LienRelease | EntryKind::LienReplace);
+    let is_real = |e: &&Entry| {
+        let mut liens = effects.liens.iter();
+        liens.any(|lien| Some(lien.id) == e.lien && !lien.shadow)
+    };
+    let mut ended = tx.entries.iter().filter(ends).filter(is_real);
+    ended.any(|e| e.project == name)
 }
 
 /// Whether the partner owes an entry of its project: whatever account here paid, but not the suspense account.

@@ -6,7 +6,7 @@
 //! 3. The partner holds the amount, or refuses.
 //! 4. The command is written with that answer, and its row takes the question away.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bank_api::error::Problem;
 use bank_api::text::{format_amount, format_rfc3339, parse_amount};
@@ -24,7 +24,7 @@ use bank_core::time::Timestamp;
 use bankd_ledger::hooks;
 use bankd_ledger::writer::{Decided, Reply, Submission, SubmitError, Summary, Turn, Writer};
 use bankd_store::answer::{Answer, Media};
-use bankd_store::partner::{PartnerChange, Question};
+use bankd_store::partner::{PartnerChange, Question, waiting};
 use bankd_store::read::Pool;
 use bankd_store::{self as store, Known};
 use uuid::Uuid;
@@ -34,6 +34,9 @@ use super::client::Fault;
 
 /// The route of a partner for reserves.
 const RESERVES: &str = "/api/v1/partner/reserves";
+
+/// How often messages are looked for that a reserve waits for.
+const LOOK: Duration = Duration::from_millis(5);
 
 /// What a job of a partner's project needs, by the rates here.
 struct Sketch {
@@ -74,6 +77,7 @@ impl Partners {
         let is_question = submission.dry_run || matches!(submission.command, Command::Quote(_));
         let asking = Asking::new(&submission, &partner, &directory, &sketch);
         if !is_question {
+            self.deliver_first(readers, &partner).await;
             let asked = PartnerChange::Asked(asking.row(&partner, writer.ledger_now()));
             writer.change_partner(asked).await?;
             hooks::point("partner_asked");
@@ -103,6 +107,30 @@ impl Partners {
                 .await?;
         }
         Ok(reply)
+    }
+
+    /// Waits until the partner has the messages before a reserve: those of an earlier charge of the job would take the
+    /// lien of this one. Not longer than for an answer, and not for a partner that cannot be reached.
+    async fn deliver_first(&self, readers: &Pool, partner: &Record) {
+        let Ok(client) = self.client(partner) else {
+            return;
+        };
+        let began = Instant::now();
+        let mut is_hurried = false;
+        while began.elapsed() < client.limit() && self.fault(partner.name()).is_none() {
+            let name = partner.name().to_owned();
+            let waits = readers
+                .run(move |connection| waiting(connection, &name))
+                .await;
+            if !matches!(waits, Ok(Some(_))) {
+                return;
+            }
+            if !is_hurried {
+                self.hurry();
+                is_hurried = true;
+            }
+            tokio::time::sleep(LOOK).await;
+        }
     }
 
     /// Asks a partner in a thread that may wait.

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -48,26 +48,50 @@ impl Deliveries {
     }
 }
 
-/// Whether the threads are to end.
+/// What the threads wait for.
 #[derive(Debug, Default)]
-struct Stop {
-    is_set: Mutex<bool>,
+pub(crate) struct Stop {
+    state: Mutex<State>,
     changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// The threads are to end.
+    is_set: bool,
+    /// How often somebody waited for a delivery.
+    rings: u64,
 }
 
 impl Stop {
     fn set(&self) {
-        *self.is_set.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.state().is_set = true;
         self.changed.notify_all();
     }
 
-    /// Waits; true if the threads are to end.
-    fn wait(&self, time: Duration) -> bool {
-        let guard = self.is_set.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Begins the next deliveries at once.
+    pub(crate) fn ring(&self) {
+        let mut state = self.state();
+        state.rings = state.rings.wrapping_add(1);
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    fn rings(&self) -> u64 {
+        self.state().rings
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits, at most until the next ring after this number of them; true if the threads are to end.
+    fn wait(&self, time: Duration, rings: u64) -> bool {
+        let is_quiet = |state: &mut State| !state.is_set && state.rings == rings;
         let waited = self
             .changed
-            .wait_timeout_while(guard, time, |is_set| !*is_set);
-        *waited.unwrap_or_else(PoisonError::into_inner).0
+            .wait_timeout_while(self.state(), time, is_quiet);
+        waited.unwrap_or_else(PoisonError::into_inner).0.is_set
     }
 }
 
@@ -77,6 +101,7 @@ impl Stop {
 /// If the system has no thread to give.
 pub fn start(partners: &Partners, database: &Path, writer: &Writer) -> std::io::Result<Deliveries> {
     let stop = Arc::new(Stop::default());
+    *partners.threads() = Arc::clone(&stop);
     let mut manager = Manager {
         partners: partners.clone(),
         database: database.to_owned(),
@@ -107,7 +132,7 @@ impl Manager {
                     self.begin(record.name());
                 }
             }
-            if self.stop.wait(POLL) {
+            if self.stop.wait(POLL, self.stop.rings()) {
                 break;
             }
         }
@@ -168,6 +193,7 @@ impl Courier {
                 return;
             };
             let signs = Some(self.partners.signs(&self.name));
+            let rings = self.stop.rings();
             let result = self.round(&record);
             let fault = result.as_ref().err().map(|error| format!("{error:#}"));
             // Another failure does not go away because the partner runs.
@@ -191,19 +217,28 @@ impl Courier {
                     self.pause()
                 }
             };
-            if self.wait(wait, signs, &record) {
+            if self.wait(wait, (signs, rings), &record) {
                 return;
             }
         }
     }
 
-    /// Waits, at most until the partner shows that it runs, or its record changes. True if the thread is to end.
-    fn wait(&mut self, time: Duration, signs: Option<u64>, record: &Record) -> bool {
+    /// Waits, at most until the partner shows that it runs, its record changes, or somebody waits for a delivery. True if
+    /// the thread is to end.
+    fn wait(
+        &mut self,
+        time: Duration,
+        (signs, rings): (Option<u64>, u64),
+        record: &Record,
+    ) -> bool {
         let began = Instant::now();
         loop {
             let left = time.saturating_sub(began.elapsed());
-            if self.stop.wait(left.min(POLL)) {
+            if self.stop.wait(left.min(POLL), rings) {
                 return true;
+            }
+            if self.stop.rings() != rings {
+                return false;
             }
             let directory = self.writer.directory();
             let is_same = directory.records.named("partner", &self.name) == Some(record);
@@ -248,7 +283,7 @@ impl Courier {
         }
         while let Some(row) = partner::waiting(&self.connection, &self.name)? {
             self.send(&client, &row)?;
-            if self.stop.wait(Duration::ZERO) {
+            if self.stop.state().is_set {
                 return Ok(());
             }
         }

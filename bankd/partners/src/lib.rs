@@ -12,11 +12,12 @@ pub mod settle;
 use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bank_core::kind::Record;
 use bankd_ledger::trust::Trust;
 use client::Client;
+use deliver::Stop;
 
 /// Access to the partners: what their records name, with the secrets of the folder of keys. A handle.
 #[derive(Clone, Debug)]
@@ -25,6 +26,8 @@ pub struct Partners {
     ca: Arc<PathBuf>,
     trust: Arc<Mutex<Option<(Version, Trust)>>>,
     contacts: Arc<Mutex<HashMap<String, Contact>>>,
+    /// The threads that deliver messages, while they run.
+    threads: Arc<Mutex<Arc<Stop>>>,
 }
 
 /// A version of a file: length, seconds and nanoseconds of its last change.
@@ -47,6 +50,7 @@ impl Partners {
             ca: Arc::new(ca.to_owned()),
             trust: Arc::default(),
             contacts: Arc::default(),
+            threads: Arc::default(),
         }
     }
 
@@ -65,6 +69,15 @@ impl Partners {
     /// The number of its signs of life.
     pub(crate) fn signs(&self, partner: &str) -> u64 {
         self.with(partner, |contact| contact.signs)
+    }
+
+    /// Has the messages that wait delivered at once.
+    pub(crate) fn hurry(&self) {
+        self.threads().ring();
+    }
+
+    fn threads(&self) -> MutexGuard<'_, Arc<Stop>> {
+        self.threads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Keeps the result of an attempt to deliver.

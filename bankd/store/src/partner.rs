@@ -5,6 +5,7 @@ use super::sqlite::SqliteStore;
 use super::{Error, codec, numbers, seal};
 use bank_api::text::{format_amount, format_rfc3339};
 use bank_api::v1::PartnerCharge;
+use bank_core::amount::Amount;
 use bank_core::effects::Effects;
 use bank_core::ids::UNBILLED;
 use bank_core::partner::{Delivered, Sent};
@@ -150,7 +151,11 @@ fn write_sent(store: &SqliteStore, sent: &Sent) -> Result<(), Error> {
         amount: format_amount(sent.amount.0, places),
         unit: bank.unit.clone(),
         precision: places,
-        seconds: sent.seconds.0.max(0),
+        seconds: if sent.amount < Amount::ZERO {
+            sent.seconds.0
+        } else {
+            sent.seconds.0.max(0)
+        },
         processors: sent.processors.to_string(),
         ends: sent.ends.word().to_owned(),
     };

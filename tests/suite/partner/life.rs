@@ -75,6 +75,17 @@ fn money_that_goes_back_here_goes_back_there() {
     world.deliver();
     assert_eq!(world.banks[1].figures("chemistry").0, 99_850);
     // The refund is undone, then the charge, which is done again.
+    let hours = || {
+        let of = |bank: usize, project: &str| {
+            let period = ["--from", "2025-12-01", "--to", "2026-03-01", "-A", project];
+            let usage = world.banks[bank].json(&[&["usage"], &period[..]].concat());
+            let seconds = text(&usage["total"], "core_seconds").split('.').next();
+            seconds.unwrap().parse::<i64>().unwrap()
+        };
+        let both = [of(0, &project(1)), of(1, "chemistry")];
+        assert_eq!(both[0], both[1]);
+        both[1]
+    };
     let undo = |op: &str| {
         let rows = world.banks[0].items(&["journal", "-j", "Moab.2"]);
         let row = rows.iter().rev().find(|row| text(row, "op") == op).unwrap();
@@ -84,8 +95,11 @@ fn money_that_goes_back_here_goes_back_there() {
         world.banks[1].figures("chemistry").0
     };
     assert_eq!(undo("refund"), 99_800);
+    assert_eq!(hours(), 200);
     assert_eq!(undo("charge"), 100_000);
+    assert_eq!(hours(), 0);
     assert_eq!(undo("undo"), 99_800);
+    assert_eq!(hours(), 200);
     // Long after the end, and beyond what was held.
     world.banks[0].set_clock(T0 + 90_000);
     world.banks[1].set_clock(T0 + 90_000);
@@ -133,6 +147,56 @@ fn totals_and_several_charges_travel_as_differences() {
     assert_eq!(charge("250"), 99_500);
     // The total falls: the difference goes back to the account that paid.
     assert_eq!(charge("150"), 99_700);
+    world.settle();
+}
+
+/// Documents of a running job name a project of this bank: it pays from then on, and the lien at the partner ends.
+#[test]
+fn a_job_moves_from_the_partner_to_a_project_here() {
+    let mut world = World::new(2, &[]);
+    let here = &world.banks[0];
+    here.bank_ok(&["project", "add", "free", "--members", "amy"]);
+    here.bank_ok(&["deposit", "free", "100000"]);
+    for (id, charged) in [("Moab.11", true), ("Moab.12", false)] {
+        let here = &world.banks[0];
+        let before = job(id, &project(1), 100);
+        here.script("reserve", &before).expect(0, "");
+        here.set_clock(T0 + 100);
+        if charged {
+            here.script("charge", &before).expect(0, "");
+        } else {
+            here.script("reserve", &job(id, "free", 100)).expect(0, "");
+        }
+        here.set_clock(T0 + 200);
+        here.script("end", &job(id, "free", 100)).expect(0, "");
+        world.deliver();
+        assert!(
+            world.banks.iter().all(|bank| bank.held().is_empty()),
+            "{id}"
+        );
+    }
+    assert_eq!(world.banks[0].figures("free").0, 100_000 - 400);
+    assert_eq!(world.banks[0].figures("owed-by-1").0, -200);
+    assert_eq!(world.banks[1].figures("chemistry").0, 99_800);
+    world.settle();
+}
+
+/// The messages of a job arrive before its next lien: its charge takes the lien that it was made with.
+#[test]
+fn a_reserve_follows_the_charge_before_it() {
+    let mut world = World::new(2, &[]);
+    let part = |seconds: i64| job("Moab.13", &project(1), seconds);
+    world.banks[0].script("reserve", &part(100)).expect(0, "");
+    for flush in 1..4 {
+        world.banks[0].set_clock(T0 + 200 * flush);
+        let next = part(100 + flush);
+        world.banks[0].script("charge", &next).expect(0, "");
+        world.banks[0].script("reserve", &next).expect(0, "");
+        let held = [("chemistry".to_owned(), 2 * (100 + flush))];
+        assert_eq!(world.banks[1].held(), held);
+    }
+    assert_eq!(world.banks[1].figures("chemistry").0, 100_000 - 612);
+    world.banks[0].script("delete", &part(100)).expect(0, "");
     world.settle();
 }
 

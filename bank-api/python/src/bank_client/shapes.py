@@ -4401,7 +4401,7 @@ class PartnerCharge:
     # When the partner recorded it; it decides the month of the settlement.
     recorded_at: datetime | str
 
-    # The charged seconds.
+    # The charged seconds; below zero for a return that takes time back.
     seconds: int
 
     # The transaction at the partner.

@@ -105,7 +105,12 @@ pub(super) fn check(charge: &Charge) -> Result<(), Refusal> {
             ));
         }
     }
-    reported(charge).and_then(check_duration).map(|_| ())
+    let mut duration = reported(charge)?;
+    if may_return && terms.amount.is_some_and(|amount| amount < Amount::ZERO) {
+        // A return takes time back.
+        duration = Seconds(duration.0.saturating_abs());
+    }
+    check_duration(duration).map(|_| ())
 }
 
 /// The duration of the use, as the caller reports it.
@@ -167,7 +172,13 @@ pub(super) fn measure(
             from,
             length: duration,
         }],
-        counted: Seconds(duration.0.saturating_sub(before)),
+        // A return takes back no more time than was charged.
+        counted: Seconds(
+            duration
+                .0
+                .saturating_sub(before)
+                .max(instance.charged.0.saturating_neg()),
+        ),
         windows: None,
         part: Some((duration, plausible.reported)).filter(|(counts, all)| counts < all),
     })
