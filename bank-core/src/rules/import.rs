@@ -389,6 +389,7 @@ impl<'a> Taking<'a> {
             cost: worth.amount.unwrap_or_default(),
             began,
             ended: facts.end.unwrap_or(began),
+            machine: who.machine,
         };
         let short = would::short(needed, starters, &self.allocations, self.ctx);
         short.map(|available| ("insufficient_funds", Some(available)))

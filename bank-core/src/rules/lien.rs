@@ -5,7 +5,7 @@ mod partner;
 
 use crate::amount::Amount;
 use crate::attribute::check_usage;
-use crate::command::{Request, Reserve, check_duration};
+use crate::command::{Reserve, check_duration};
 use crate::effects::{Delta, Effects, EntryKind, InstanceChange, Outcome, Reserved, Shortage};
 use crate::exact::to_amount;
 use crate::ids::{AccountId, AllocationId, LienId, Next};
@@ -86,7 +86,7 @@ pub(super) fn reserve(
         },
     };
     if mode.is_shadow() {
-        placing.in_shadow(request, ctx)?;
+        placing.in_shadow(reserve, &priced_at, ctx)?;
     } else {
         placing.for_real(reserve, &priced_at, mode, ctx)?;
     }
@@ -243,9 +243,21 @@ impl Placing {
             }
             Err(refusal) => refusal,
         };
+        self.fall_back(reserve, priced_at, (&payer, &open, refusal), false, ctx)
+    }
+
+    /// If the bank decides, the fallback account holds what the first payer is short of; else the refusal stays.
+    fn fall_back(
+        &mut self,
+        reserve: &Reserve,
+        priced_at: &PricedAt,
+        (payer, open, refusal): (&Payer, &[Candidate], Refusal),
+        in_shadow: bool,
+        ctx: &Context<'_>,
+    ) -> Result<(), Refusal> {
         let bank_decides = ctx.directory.policy.fallback == crate::directory::FallbackMode::Bank;
         let short = self
-            .first_payer(&open)
+            .first_payer(open)
             .and_then(|id| ctx.directory.account(id));
         let fallback = short.and_then(|a| ctx.directory.fallback_of(a, payer.machine));
         let (Some(short), Some(fallback), true) = (short, fallback, bank_decides) else {
@@ -256,11 +268,12 @@ impl Placing {
             let cost = cost(&self.instance, priced_at, ctx)?;
             self.cost = cost.plus(self.reserved.added_to)?;
         }
-        self.on_fallback(fallback, ctx)?;
-        self.record_choice(&payer, ctx);
+        self.on_fallback(fallback, in_shadow, ctx)?;
+        self.record_choice(payer, ctx);
         self.postings
             .remark(&format!("fallback_from={}", short.name));
-        self.shortage = fallback::of(reserve, &refusal, ctx.directory, ctx.now);
+        let shortage = fallback::of(reserve, &refusal, ctx.directory, ctx.now);
+        self.shortage = shortage.filter(|_| !in_shadow);
         if let Some(shortage) = &self.shortage {
             let precision = ctx.directory.bank.precision;
             let (needed, there) = (shortage.needed, shortage.available);
@@ -282,21 +295,31 @@ impl Placing {
     }
 
     /// The fallback account holds the lien; it is short too: refused (nami.md 5).
-    fn on_fallback(&mut self, account: &Account, ctx: &Context<'_>) -> Result<(), Refusal> {
+    fn on_fallback(
+        &mut self,
+        account: &Account,
+        in_shadow: bool,
+        ctx: &Context<'_>,
+    ) -> Result<(), Refusal> {
         self.reserved.fallback_from = self.instance.fallback_from;
         if self.cost.is_zero() {
             self.instance.account = Some(account.id);
             return Ok(());
         }
         let only = unblocked(&[Candidate::only(account)], ctx)?;
-        let portions = self.portions(&only, &account.name, false, ctx)?;
-        self.hold(portions, false)
+        let portions = self.portions(&only, &account.name, in_shadow, ctx)?;
+        self.hold(portions, in_shadow)
     }
 
     /// Tests everything, refuses nothing, and holds shadow money only.
-    fn in_shadow(&mut self, request: &Request, ctx: &Context<'_>) -> Result<(), Refusal> {
+    fn in_shadow(
+        &mut self,
+        reserve: &Reserve,
+        priced_at: &PricedAt,
+        ctx: &Context<'_>,
+    ) -> Result<(), Refusal> {
         let about = About::instance(&self.instance);
-        let (payer, candidates) = match usable(request, &self.instance.facts, ctx) {
+        let (payer, candidates) = match usable(&reserve.request, &self.instance.facts, ctx) {
             Ok(usable) => usable,
             Err(refusal) => {
                 would_refuse(&mut self.postings, &about, &refusal, ctx);
@@ -307,22 +330,37 @@ impl Placing {
         if self.cost.is_zero() {
             return Ok(());
         }
+        let refusal = match unblocked(&candidates, ctx) {
+            Err(refusal) => refusal,
+            Ok(open) => match self.portions(&open, &payer.project_name, true, ctx) {
+                Ok(portions) => {
+                    self.record_choice(&payer, ctx);
+                    return self.hold(portions, true);
+                }
+                Err(refusal) => {
+                    let own_cost = self.cost;
+                    let held = (&payer, &open[..], refusal.clone());
+                    if self.fall_back(reserve, priced_at, held, true, ctx).is_ok() {
+                        return Ok(());
+                    }
+                    self.cost = own_cost;
+                    self.instance.fallback_from = None;
+                    self.reserved.fallback_from = None;
+                    refusal
+                }
+            },
+        };
         self.record_choice(&payer, ctx);
-        match self.portions(&candidates, &payer.project_name, true, ctx) {
-            Ok(portions) => self.hold(portions, true),
-            Err(refusal) => {
-                would_refuse(&mut self.postings, &about, &refusal, ctx);
-                self.reserved.would_refuse = Some(refusal);
-                let allocations = self.postings.allocations();
-                let order = select::paying_order(&candidates, allocations, self.start);
-                let first = order.first().copied();
-                let whole = first.map(|allocation| Portion {
-                    allocation,
-                    amount: self.cost,
-                });
-                self.hold(whole.into_iter().collect(), true)
-            }
-        }
+        would_refuse(&mut self.postings, &about, &refusal, ctx);
+        self.reserved.would_refuse = Some(refusal);
+        let allocations = self.postings.allocations();
+        let order = select::paying_order(&candidates, allocations, self.start);
+        let first = order.first().copied();
+        let whole = first.map(|allocation| Portion {
+            allocation,
+            amount: self.cost,
+        });
+        self.hold(whole.into_iter().collect(), true)
     }
 
     /// Distributes the cost over the allocations usable at the lien's start.

@@ -3,6 +3,8 @@
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
 
+use serde_json::{Value, json};
+
 use crate::harness::{Bank, Documents, Setup, T0, programs};
 
 /// A machine in mode `track`, on which chemistry has 100,000.
@@ -120,7 +122,7 @@ fn amounts_available_to_imported_uses_are_shown() {
     let text_of = |bank: &Bank| {
         let answer = bank.json(&["monitor", "--since", "2026-01-01"]);
         let items = answer["items"].as_array().unwrap().iter();
-        let figures = |item: &serde_json::Value| {
+        let figures = |item: &Value| {
             let of = |key: &str| item[key].as_str().unwrap_or("null").to_owned();
             [of("job"), of("needed"), of("available")]
         };
@@ -241,5 +243,63 @@ fn enforcement_from_a_day_on_leaves_the_money_of_the_refused_to_the_next() {
     ] {
         assert_eq!(bank.bank(arguments).exit, exit, "{arguments:?}");
     }
+    bank.verify();
+}
+
+/// The refusals of a job in the journal, by the bank's codes.
+fn refusals(bank: &Bank, job: &str) -> Vec<String> {
+    let rows = bank.items(&["journal", "-j", job, "--kind", "would_refuse"]);
+    let code = |row: &Value| {
+        let reason = row["reason"].as_str().unwrap_or_default();
+        let mut words = reason.split(' ');
+        let code = words.find_map(|word| word.strip_prefix("would_refuse="));
+        code.unwrap_or_default().to_owned()
+    };
+    rows.iter().map(code).collect()
+}
+
+/// A blocked account is refused in `strict`, so `track` journals that.
+#[test]
+fn track_journals_the_refusal_of_a_blocked_account() {
+    let mut bank = Setup::new().chemistry(100).start();
+    let run = |line: &str| bank.bank_ok(&line.split(' ').collect::<Vec<_>>());
+    run("machine set colony --mode fast");
+    run("charge j1 --duration 200 --procs 1 -A chemistry -u amy -m colony");
+    run("machine set colony --mode track");
+    run("reserve j2 --wall 10 --procs 1 -A chemistry -u amy -m colony");
+    assert_eq!(refusals(&bank, "j2"), ["account_blocked"]);
+    bank.verify();
+}
+
+/// What the bank's own fallback pays is refused in no mode.
+#[test]
+fn track_journals_no_refusal_that_the_fallback_account_prevents() {
+    let setup = Setup::new()
+        .chemistry(100)
+        .env("BANKD_FALLBACK_MODE", "bank");
+    let mut bank = setup.start();
+    let run = |line: &str| bank.bank_ok(&line.split(' ').collect::<Vec<_>>());
+    run("project add free");
+    run("deposit free 1000");
+    run("account set chemistry --fallback free");
+    run("machine set colony --mode track");
+    run("reserve j1 --wall 600 --procs 1 -A chemistry -u amy -m colony");
+    assert_eq!(refusals(&bank, "j1"), [""; 0]);
+    // More than that account has.
+    run("reserve j2 --wall 600 --procs 2 -A chemistry -u amy -m colony");
+    assert_eq!(refusals(&bank, "j2"), ["insufficient_funds"]);
+    // The same of a finished use.
+    bank.set_clock(T0 + 7200);
+    for (id, processors) in [("r1", 1), ("r2", 9)] {
+        let line = json!({
+            "source": "farm", "id": id, "machine": "colony", "project": "chemistry", "user": "amy",
+            "processors": processors, "start": "2026-01-01T00:00:00Z", "end": "2026-01-01T00:05:00Z",
+        });
+        let file = bank.folder().join("use.jsonl");
+        std::fs::write(&file, line.to_string()).unwrap();
+        bank.bank_ok(&["import", "jsonl", file.to_str().unwrap()]);
+    }
+    assert_eq!(refusals(&bank, "r1"), [""; 0]);
+    assert_eq!(refusals(&bank, "r2"), ["insufficient_funds"]);
     bank.verify();
 }

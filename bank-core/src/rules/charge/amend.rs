@@ -296,3 +296,4 @@ impl Bill {
         self.would_refuse = Some(refusal.code());
     }
 }
+                    machine: self.payer.machine,

@@ -387,7 +387,7 @@ impl Naive {
         };
         let usable = self.usable(&request.whose, &self.instances[n].facts);
         let answer = if mode.is_shadow() {
-            self.place_shadow(&placed, usable, is_invalid)
+            self.place_shadow(&placed, usable, &again, is_invalid)
         } else {
             self.place(&placed, usable, mode, &again, is_invalid)?
         };
@@ -450,6 +450,7 @@ impl Naive {
         &mut self,
         placed: &Placed,
         usable: Result<Vec<Fit>, String>,
+        again: &Again,
         is_invalid: bool,
     ) -> String {
         let Placed {
@@ -463,9 +464,25 @@ impl Naive {
         if cost == 0 {
             return format!("lien 0{quote}");
         }
-        let mut refusal = "";
-        let parts = self.lay(&fits, start, end, cost, true).unwrap_or_else(|_| {
-            refusal = ", would_refuse insufficient_funds";
+        let strict = match self.unblocked(fits.clone()) {
+            Err(refusal) => Err(refusal),
+            Ok(open) => match self.lay(&open, start, end, cost, true) {
+                Ok(parts) => Ok(parts),
+                Err(available) => {
+                    let first = self.first_payer(&open, start);
+                    match self.on_fallback(placed, again, first) {
+                        Some(answer) => return format!("{answer}{quote}"),
+                        None => Err(short(cost, available)),
+                    }
+                }
+            },
+        };
+        let refusal = strict
+            .as_ref()
+            .err()
+            .map(|refusal| code_of(refusal).to_owned());
+        let refusal = refusal.map_or_else(String::new, |code| format!(", would_refuse {code}"));
+        let parts = strict.unwrap_or_else(|_| {
             let first = self.order(&fits, start).first().copied();
             first.map(|id| (id, cost)).into_iter().collect()
         });
@@ -476,6 +493,39 @@ impl Naive {
         };
         let outlives = self.hold(placed, parts, true);
         format!("lien 0{held}{outlives}{quote}{refusal}")
+    }
+}
+
+impl Naive {
+    /// The shadow lien on the fallback account, if the bank decides that it pays and it can.
+    fn on_fallback(
+        &mut self,
+        placed: &Placed,
+        again: &Again,
+        first: Option<usize>,
+    ) -> Option<String> {
+        let Placed { n, start, end, .. } = *placed;
+        let machine = self.instances[n].machine.clone();
+        let fallback = first.and_then(|f| self.fallback_of(f, Some(&machine)));
+        let fallback = fallback.filter(|_| self.policy.fallback == FallbackMode::Bank)?;
+        let (from, account) = (self.instances[n].fallback_from, self.instances[n].account);
+        self.instances[n].fallback_from = first;
+        let mut cost = placed.cost;
+        if !again.is_given {
+            cost = self.cost(n, again.seconds, again.at) + again.kept;
+        }
+        if cost == 0 {
+            self.instances[n].account = Some(fallback);
+            return Some("lien 0, fallback".to_owned());
+        }
+        let only = self.unblocked(vec![Fit::only(fallback)]).ok();
+        let parts = only.and_then(|only| self.lay(&only, start, end, cost, true).ok());
+        let Some(parts) = parts else {
+            (self.instances[n].fallback_from, self.instances[n].account) = (from, account);
+            return None;
+        };
+        let outlives = self.hold(&Placed { cost, ..*placed }, parts, true);
+        Some(format!("lien 0, shadow {cost}, fallback{outlives}"))
     }
 }
 
