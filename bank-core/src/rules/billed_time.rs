@@ -12,22 +12,39 @@ pub(super) struct BilledTime {
     pub(super) windows: Vec<Span>,
     /// The time that documents and records have billed, in order and disjoint.
     reported: Vec<Span>,
+    /// The billed time of the other uses of the id, which overlaps no time of this one.
+    others: Vec<Span>,
 }
 
 impl BilledTime {
-    /// Of a use.
+    /// Of a use, beside the other uses of its id.
     pub(super) fn of(instance: &Instance, view: &View) -> BilledTime {
+        let is_other = |i: &&Instance| i.key == instance.key && i.id != instance.id;
+        let others = view.instances.iter().filter(is_other);
+        let others = others.flat_map(|other| BilledTime::alone(other, view).all());
+        BilledTime {
+            others: others.collect(),
+            ..BilledTime::alone(instance, view)
+        }
+    }
+
+    fn alone(instance: &Instance, view: &View) -> BilledTime {
         let known = view.windows.iter().find(|(id, _)| *id == instance.id);
         let windows = known.map(|(_, spans)| spans.clone()).unwrap_or_default();
         let times = (instance.facts.start, instance.facts.end);
         let reported = reported(times, instance.charged, &windows);
-        BilledTime { windows, reported }
+        BilledTime {
+            windows,
+            reported,
+            others: Vec::new(),
+        }
     }
 
     /// All of it, in order and disjoint.
     pub(super) fn all(&self) -> Vec<Span> {
         let add = |all: Vec<Span>, span: &Span| span.joined(&all);
-        self.reported.iter().fold(self.windows.clone(), add)
+        let further = self.reported.iter().chain(&self.others);
+        further.fold(self.windows.clone(), add)
     }
 
     /// The first billed time within a window.

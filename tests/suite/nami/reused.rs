@@ -23,6 +23,68 @@ fn a_second_run_right_after_the_end_is_a_use_of_its_own() {
     bank.verify();
 }
 
+/// The `end` of the first run comes again while the second run is open: it adds nothing, and the second run goes on.
+#[test]
+fn an_end_of_the_first_run_leaves_the_second_one_open() {
+    let mut bank = rich();
+    let start = |at: i64| document("u.9", 3600, &format!("<StartTime>{at}</StartTime>"));
+    let first = document("u.9", 3600, &times(T0, T0 + 3600));
+    bank.script("reserve", &start(T0)).expect(0, "");
+    bank.set_clock(T0 + 3600);
+    bank.script("end", &first).expect(0, "");
+    bank.set_clock(T0 + 7200);
+    bank.script("reserve", &start(T0 + 7200)).expect(0, "");
+    bank.set_clock(T0 + 8400);
+    let mut request = Request::nami("end", "again", &first);
+    request.target.push_str("?machine=colony");
+    assert_eq!(bank.over_socket(&request).status, 200);
+    assert_eq!(bank.held(), [("chemistry".to_owned(), 3600)]);
+    bank.set_clock(T0 + 10_800);
+    let second = document("u.9", 3600, &times(T0 + 7200, T0 + 10_800));
+    bank.script("end", &second).expect(0, "");
+    assert_eq!(bank.figures("chemistry").0, 1_000_000 - 7200);
+    assert_eq!(bank.jobs().len(), 2);
+    sums::agree(&bank);
+    bank.verify();
+}
+
+/// A window that one use of an id has billed is not billed again by another use of it.
+#[test]
+fn a_window_is_billed_once_over_all_uses_of_an_id() {
+    let mut bank = rich();
+    bank.set_clock(T0 + 86_400);
+    let charge = |id: &str, (from, to): (i64, i64), more: &[&str]| {
+        let [from, to] = [from, to].map(|hour| format!("2026-01-01T{hour:02}:00:00Z"));
+        let job = [
+            "charge",
+            id,
+            "-A",
+            "chemistry",
+            "-u",
+            "amy",
+            "-m",
+            "colony",
+            "--procs",
+            "1",
+        ];
+        bank.bank_ok(&[&job[..], &["--start", &from, "--end", &to], more].concat());
+        1_000_000 - bank.figures("chemistry").0
+    };
+    // The first charge is of the later time, and the second one closes the job.
+    assert_eq!(charge("w.1", (5, 6), &["--interim"]), 3600);
+    assert_eq!(charge("w.1", (2, 3), &[]), 7200);
+    assert_eq!(charge("w.1", (5, 6), &[]), 7200);
+    assert_eq!(bank.jobs().len(), 1);
+    // A second use of the id between.
+    assert_eq!(charge("w.2", (5, 6), &[]), 10_800);
+    assert_eq!(charge("w.2", (3, 4), &["--interim"]), 14_400);
+    assert_eq!(charge("w.2", (5, 6), &[]), 14_400);
+    // A window over both bills the rest.
+    assert_eq!(charge("w.2", (3, 7), &[]), 21_600);
+    sums::agree(&bank);
+    bank.verify();
+}
+
 /// An explanation lists the uses of an id, and explains the one that is asked for.
 #[test]
 fn each_use_of_an_id_is_explained() {

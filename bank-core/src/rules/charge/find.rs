@@ -7,11 +7,12 @@ use crate::rules::same;
 use crate::time::{Seconds, Timestamp};
 use crate::view::{Context, View};
 
-/// The instance of a charge: the newest one open at the event time, else the newest one closed at most the
+/// The instance of a charge. A document with an end before the open use began belongs to the closed use that contains
+/// the end. Else it is the newest one open at the event time, else the newest one closed at most the
 /// grace before. Else the newest one that was open at some time of the charged window, else the newest one
 /// that had begun by its documents, else the one that is open now (nami.md 1.4). If none exists for a
 /// scheduler's document, it is the closed use that contains the end in the document. Else it is the newest
-/// use if its lien expired and user and project are the same. A use that closed before the start in a
+/// use if its lien expired and the start, or user and project, are the same. A use that closed before the start in a
 /// document does not match, unless that is its own start. A caller that delivers in order means the newest
 /// one.
 pub(super) fn charged_instance<'a>(
@@ -35,6 +36,9 @@ pub(super) fn charged_instance<'a>(
     if charge.terms.newest {
         let newest = view.instances.first();
         return newest.filter(|i| !begins_after(charge, i) && is_meant(i));
+    }
+    if let Some(over) = over_before(view, charge) {
+        return Some(over).filter(is_meant);
     }
     let just_closed = |i: &&Instance| {
         i.closed
@@ -118,22 +122,44 @@ fn over_since_long<'a>(view: &'a View, charge: &Charge) -> Option<&'a Instance> 
         return None;
     }
     let Request { facts, whose, .. } = &charge.request;
-    let contains_end = |i: &&Instance| {
-        let began = i.began.map_or(i.opened, |began| began.min(i.opened));
-        let closed = i.closed.map(|(closed, _)| closed);
-        let within = |end| began < end && closed.is_some_and(|closed| end <= closed);
-        facts.end.is_some_and(within) && !begins_after(charge, i)
-    };
     let newest = view.instances.first();
     let is_expired = |i: &&Instance| matches!(i.closed, Some((_, Closing::Expiry)));
     // A scheduler that restarts its ids has other jobs of the same id.
     let is_same = |named: Option<&String>, known: &str| named.is_none_or(|named| named == known);
     let is_its = |i: &&Instance| {
-        is_same(whose.user.as_ref(), &i.facts.user)
-            && is_same(whose.project.as_ref(), &i.facts.project)
+        let has_names = is_same(whose.user.as_ref(), &i.facts.user)
+            && is_same(whose.project.as_ref(), &i.facts.project);
+        // Its scheduler can change the account of a running job.
+        has_names || (facts.start.is_some() && facts.start == i.facts.start)
     };
     let expired = newest.filter(is_expired).filter(is_its);
     // If the start of the use is unknown, nothing bounds what is added to it.
     let expired = expired.filter(|i| i.began.is_some() && !begins_after(charge, i));
-    view.instances.iter().find(contains_end).or(expired)
+    with_end(view, charge).or(expired)
+}
+
+/// The closed use that a scheduler's document with an end before the begin of the open use belongs to: it comes late, or
+/// again.
+fn over_before<'a>(view: &'a View, charge: &Charge) -> Option<&'a Instance> {
+    let end = charge.request.facts.end.filter(|_| charge.is_checked)?;
+    let open = view.instances.iter().find(|i| i.is_open())?;
+    let is_later = end <= first_used(open);
+    with_end(view, charge).filter(|_| is_later)
+}
+
+/// The closed use that contains the end in a document.
+fn with_end<'a>(view: &'a View, charge: &Charge) -> Option<&'a Instance> {
+    let end = charge.request.facts.end?;
+    let contains_end = |i: &&Instance| {
+        let closed = i.closed.map(|(closed, _)| closed);
+        let within = first_used(i) < end && closed.is_some_and(|closed| end <= closed);
+        within && !begins_after(charge, i)
+    };
+    view.instances.iter().find(contains_end)
+}
+
+/// When a use began at the latest.
+fn first_used(instance: &Instance) -> Timestamp {
+    let opened = instance.opened;
+    instance.began.map_or(opened, |began| began.min(opened))
 }

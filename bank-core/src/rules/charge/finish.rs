@@ -67,7 +67,7 @@ impl Bill {
         self.keep_lien(after)?;
         self.record(duration, mode, ctx);
         if after == After::Closed {
-            self.close(ctx);
+            self.close(submitted.terms.window.is_some(), ctx);
         } else {
             let idle = submitted.terms.idle.unwrap_or(ctx.directory.policy.idle);
             wait_for_more(&mut self.instance, self.at, idle);
@@ -115,8 +115,9 @@ impl Bill {
     }
 
     /// The use has ended. An end that comes after the close is what ended it all the same: what comes
-    /// later still is absorbed (decisions.md 13). If the use closed by itself later than it ended, it ended first.
-    fn close(&mut self, ctx: &Context<'_>) {
+    /// later still is absorbed (decisions.md 13). If the use closed by itself later than it ended, it ended first. A
+    /// charge with start and end can be of an earlier part of the use than another one before it.
+    fn close(&mut self, has_window: bool, ctx: &Context<'_>) {
         let (postings, instance) = (&mut self.postings, &mut self.instance);
         if let Some((closed, by)) = &mut instance.closed {
             if *by == Closing::Expiry {
@@ -134,7 +135,10 @@ impl Bill {
             return;
         }
         // Not before it began, whenever the use that closes it ended.
-        let end = self.at.max(instance.opened);
+        let mut end = self.at.max(instance.opened);
+        if has_window {
+            end = end.max(instance.used_until.unwrap_or(end));
+        }
         close_instance(postings, instance, end, Closing::End, ctx);
     }
 

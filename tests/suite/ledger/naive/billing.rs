@@ -128,8 +128,16 @@ impl Naive {
         })
     }
 
-    /// The seconds that are billed: those of windows, and from the start in the documents on those that no window states.
+    /// The seconds that the uses of an id have billed.
     pub(super) fn billed_seconds(&self, n: usize) -> Vec<i64> {
+        let i = &self.instances[n];
+        let all = self.uses(&i.machine, &i.id);
+        all.into_iter().flat_map(|n| self.billed_by(n)).collect()
+    }
+
+    /// The seconds that a use has billed: those of windows, and from the start in the documents on those that no window
+    /// states.
+    fn billed_by(&self, n: usize) -> Vec<i64> {
         let i = &self.instances[n];
         let mut all = i.used.clone();
         let Some(start) = i.facts.start.map(Timestamp::seconds) else {

@@ -459,7 +459,9 @@ impl Naive {
             (instance.expired, instance.due) = (None, None);
         } else if charge.closes {
             let instance = &mut self.instances[n];
-            instance.closed = Some(bill.at.max(instance.opened));
+            let has_window = charge.terms.window.is_some();
+            let last = instance.used_until.filter(|_| has_window);
+            instance.closed = Some(bill.at.max(instance.opened).max(last.unwrap_or(bill.at)));
             (instance.is_ended, instance.due) = (true, None);
         } else {
             self.wait(n, bill.at, charge.terms.idle.unwrap_or(self.policy.idle));

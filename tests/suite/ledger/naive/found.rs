@@ -24,6 +24,19 @@ impl Naive {
             let newest = uses.first().copied();
             return newest.filter(|n| !self.begins_after(charge, *n) && is_meant(n));
         }
+        let first_used = |n: usize| {
+            let i = &self.instances[n];
+            i.began.map_or(i.opened, |began| began.min(i.opened))
+        };
+        let open = uses.iter().find(|n| self.instances[**n].closed.is_none());
+        let end = request.facts.end.filter(|_| charge.is_checked);
+        if open
+            .zip(end)
+            .is_some_and(|(open, end)| end <= first_used(*open))
+            && let Some(over) = self.with_end(charge, &uses)
+        {
+            return Some(over).filter(is_meant);
+        }
         // The first of its documents came later than that, overtaken by others.
         let begun = |n: &&usize| {
             let i = &self.instances[**n];
@@ -111,21 +124,28 @@ impl Naive {
     fn charged_long_after(&self, charge: &Charge, uses: &[usize]) -> Option<usize> {
         let (facts, whose) = (&charge.request.facts, &charge.request.whose);
         let fits = |n: &usize| charge.is_checked && !self.begins_after(charge, *n);
-        let contains_end = |n: &&usize| {
-            let i = &self.instances[**n];
-            let began = i.began.map_or(i.opened, |began| began.min(i.opened));
-            facts
-                .end
-                .is_some_and(|end| began < end && end <= i.closed.unwrap())
-                && fits(n)
-        };
         let newest = uses.first().copied();
         let expired = newest.filter(|n| {
             let i = &self.instances[*n];
             let is_its_user = whose.user.as_ref().is_none_or(|u| *u == i.facts.user);
             let is_its_project = whose.project.as_ref().is_none_or(|p| *p == i.facts.project);
-            i.expired.is_some() && i.began.is_some() && fits(n) && is_its_user && is_its_project
+            let is_its_start = facts.start.is_some() && facts.start == i.facts.start;
+            let is_its = is_its_start || (is_its_user && is_its_project);
+            i.expired.is_some() && i.began.is_some() && fits(n) && is_its
         });
-        uses.iter().find(contains_end).copied().or(expired)
+        let with_end = self.with_end(charge, uses).filter(|_| charge.is_checked);
+        with_end.or(expired)
+    }
+
+    /// The closed use that contains the end in a document.
+    fn with_end(&self, charge: &Charge, uses: &[usize]) -> Option<usize> {
+        let end = charge.request.facts.end?;
+        let contains_end = |n: &&usize| {
+            let i = &self.instances[**n];
+            let began = i.began.map_or(i.opened, |began| began.min(i.opened));
+            let is_inside = began < end && i.closed.is_some_and(|closed| end <= closed);
+            is_inside && !self.begins_after(charge, **n)
+        };
+        uses.iter().find(contains_end).copied()
     }
 }
