@@ -37,7 +37,7 @@ pub(super) fn announce_all(
 pub(super) fn name_mover(
     instance: &mut Instance,
     root: &PastTx,
-    view: &View,
+    (view, ctx): (&View, &Context<'_>),
     undone: bool,
 ) -> bool {
     let named = if !is_taken_back(root, view) {
@@ -60,12 +60,43 @@ pub(super) fn name_mover(
         instance.account = None;
         instance.fallback_from = None;
     }
-    let Some(named) = named.or_else(|| last_charge(instance, root, view, undone)) else {
+    let last = || last_charge(instance, root, view, undone);
+    let last = if named.is_none() { last() } else { None };
+    let is_other = last.is_some_and(|last| last.project != instance.facts.project);
+    if undone && named.is_none() && instance.lien.is_none() {
+        leave_payer(instance, root, view, ctx);
+    } else if let Some(last) = last.filter(|last| is_other && is_paid(last, ctx)) {
+        instance.account = last.account;
+        instance.fallback_from = None;
+    }
+    let Some(named) = named.or(last) else {
         return false;
     };
     instance.facts.project.clone_from(&named.project);
     instance.facts.user.clone_from(&named.user);
     true
+}
+
+/// Whether an account other than the suspense account paid a charge.
+fn is_paid(entry: &Entry, ctx: &Context<'_>) -> bool {
+    let suspense = ctx.directory.suspense().map(|account| account.id);
+    is_charge(entry.kind) && entry.delta.amount < 0 && entry.account != suspense
+}
+
+/// If no charge in force is of the account that pays for the use, because the undone one chose it, the account of the last
+/// charge in force pays, if there is any.
+fn leave_payer(instance: &mut Instance, root: &PastTx, view: &View, ctx: &Context<'_>) {
+    let of_payer = |e: &Entry| e.account == instance.account && is_paid(e, ctx);
+    if instance.account.is_none() || !root.entries.iter().any(of_payer) {
+        return;
+    }
+    let others = standing(&view.history).into_iter();
+    let others = others.filter(|(tx, e)| *tx != root.id && is_paid(e, ctx));
+    let others: Vec<&Entry> = others.map(|(_, entry)| entry).collect();
+    if !others.iter().any(|entry| of_payer(entry)) {
+        instance.account = others.last().and_then(|entry| entry.account);
+        instance.fallback_from = None;
+    }
 }
 
 /// The last charge in force of a use, if that changes with the one that is undone, which named the use, or done again.

@@ -96,7 +96,7 @@ fn reverse_money(
         "charge" | "adjust" => {
             let of_all = worth(back.plus(row.amount)?, ctx)?;
             let exact = added(root, undone).or((!rows.is_empty()).then_some(of_all));
-            facts_changed = moved::name_mover(instance, root, view, undone);
+            facts_changed = moved::name_mover(instance, root, (view, ctx), undone);
             // Before the seconds change: they and the windows are those of the same time.
             unbill_windows(&mut postings, instance, root, view, undone)?;
             uncount(instance, priced(root, own, view), &row, exact, ctx)?;
