@@ -430,6 +430,7 @@ fn further_of_charge(
     }
     more.accounts.extend(known);
     more.paid = falls;
+    more.history |= falls;
     Some(more)
 }
 

@@ -4,6 +4,7 @@ mod amend;
 mod assigned;
 mod ceiling;
 mod delivered;
+mod falling;
 mod find;
 mod finish;
 mod keep;
@@ -20,7 +21,6 @@ pub(super) use reserved::{owes, settle};
 use crate::amount::Amount;
 use crate::command::{Charge, Request};
 use crate::effects::{Billing, Effects, InstanceChange};
-use crate::history::Paid;
 use crate::ids::{AllocationId, Next, TxId, UsageId};
 use crate::model::{Closing, Facts, Instance, Lien, LienState, Mode, Standing};
 use crate::postings::Postings;
@@ -37,6 +37,7 @@ use crate::usage::kept;
 use crate::view::{Context, View};
 use amend::Owner;
 use ceiling::Plausible;
+use falling::Reduced;
 use find::{charged_instance, starts_again};
 use measure::Billed;
 
@@ -66,14 +67,13 @@ fn bill(
         counted,
         priced,
         moved_from,
-        paid,
     } = begin(charge, view, ctx, has_price)?;
     let priced = match moved_from {
-        Some(owner) => bill.take_back(&owner, (&view.history, paid), priced, ctx)?,
+        Some(owner) => bill.take_back(&owner, priced, view, ctx)?,
         None => priced,
     };
     match priced {
-        Some(amount) if amount < Amount::ZERO => bill.give_back((&view.history, paid), ctx)?,
+        Some(amount) if amount < Amount::ZERO => bill.give_back(view, counted, ctx)?,
         _ if mode.is_shadow() => {
             bill.note_refusal(charge, ctx);
             bill.in_shadow(ctx)?;
@@ -101,7 +101,7 @@ pub(super) fn falls(charge: &Charge, view: &View, ctx: &Context<'_>) -> bool {
 }
 
 /// A charge with a known amount and open payers.
-struct Begun<'a> {
+struct Begun {
     bill: Bill,
     mode: Mode,
     /// The seconds that it counts.
@@ -110,11 +110,9 @@ struct Begun<'a> {
     priced: Option<Amount>,
     /// The owner to whom an earlier record of the use was charged, if this one names another.
     moved_from: Option<Owner>,
-    /// The amounts that allocations have paid for the instance.
-    paid: &'a [Paid],
 }
 
-fn begin<'a>(
+fn begin(
     charge: &Charge,
     view: &View,
     ctx: &Context<'_>,
@@ -158,9 +156,8 @@ fn begin<'a>(
         late: is_late(charge, &instance),
         pays_for_idle: reserved::pays_for_idle_time(charge, &instance, ctx),
         lien: LienUse::before(had_lien),
-        debt: Amount::ZERO,
-        against_liens: Amount::ZERO,
-        by_fallback: Amount::ZERO,
+        short: Short::default(),
+        reduced: Reduced::default(),
         shortfall: shortfall(charge, ctx),
         outcome: Billing::Billed,
         would_refuse: None,
@@ -181,7 +178,6 @@ fn begin<'a>(
         mode,
         counted: measured.counted,
         priced: priced.map(|p| p.amount),
-        paid: &view.paid,
     })
 }
 
@@ -334,8 +330,8 @@ fn give_back_other_money(
 }
 
 /// If the charge names another project than the one that the instance was for, the journal has a remark. If only
-/// the named one may pay, or a collector's record names it, what the instance holds is given back (gold-wire.md
-/// 4). If a person names one that has an account, it pays what the lien does not.
+/// the named one may pay, a collector's record names it, or it is of another bank, what the instance holds is given
+/// back (gold-wire.md 4). If a person names one that has an account, it pays what the lien does not.
 fn other_project(
     postings: &mut Postings,
     instance: &mut Instance,
@@ -350,8 +346,10 @@ fn other_project(
         return Ok(());
     }
     postings.remark(&format!("project_was={was}"));
-    if charge.terms.named_only || charge.terms.finished.is_some() {
-        end_lien(postings, instance, LienState::Released)?;
+    let bank = |name| ctx.directory.used_by_partner(name).map(|(_, bank)| bank);
+    let leaves_bank = bank(was) != bank(&payer.project_name);
+    if charge.terms.named_only || charge.terms.finished.is_some() || leaves_bank {
+        end_lien_of((was, &known.user), postings, instance, LienState::Released)?;
         instance.account = None;
         instance.fallback_from = None;
     } else if charge.terms.is_by_hand() && !select::billable(ctx.directory, payer).is_empty() {
@@ -384,11 +382,8 @@ struct Bill {
     amount: Amount,
     late: bool,
     lien: LienUse,
-    debt: Amount,
-    /// The part of the debt that comes from under other liens.
-    against_liens: Amount,
-    /// The amount paid by the fallback account.
-    by_fallback: Amount,
+    short: Short,
+    reduced: Reduced,
     /// Who covers the uncovered part.
     shortfall: Shortfall,
     outcome: Billing,
@@ -414,6 +409,16 @@ struct Bill {
     /// Whether the charge is of a reservation that pays for its idle time: its sum follows from rows of time.
     pays_for_idle: bool,
     plausible: Plausible,
+}
+
+/// What neither lien nor free money covers.
+#[derive(Clone, Copy, Default)]
+struct Short {
+    debt: Amount,
+    /// The part of the debt that comes from under other liens.
+    against_liens: Amount,
+    /// The amount paid by the fallback account.
+    by_fallback: Amount,
 }
 
 /// The relation of the instance's lien to a charge.

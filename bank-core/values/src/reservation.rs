@@ -209,30 +209,45 @@ pub fn changes(times: &[ReservationTime]) -> Vec<TimeChange> {
     found
 }
 
-/// The instant at which time of a reservation was charged, the last one of several; none if it was not.
-pub fn charged_at(times: &[ReservationTime], id: InstanceId, span: Span) -> Option<Timestamp> {
-    charge_of(times, id, span).map(|time| time.at)
-}
-
-/// A part of the time of a reservation, as usage counts it: the time of a charge ends when the charge happened, which can be
-/// after the reported end.
+/// The part of a span inside a reservation, as usage counts it: the time of a charge ends when the charge happened, which
+/// can be after the reported end.
 pub fn counted_span(times: &[ReservationTime], id: InstanceId, span: Span) -> Span {
     let Some(charge) = charge_of(times, id, span) else {
         return span;
     };
     let own = times
         .iter()
-        .filter(|time| time.instance == id && time.tx == charge.tx && !time.back);
-    let end = own.map(|time| time.span.end).max().unwrap_or(charge.at);
+        .filter(|time| time.instance == id && !time.back);
+    let inside = Span {
+        start: own
+            .clone()
+            .map(|time| time.span.start)
+            .min()
+            .unwrap_or(span.start),
+        end: own
+            .clone()
+            .map(|time| time.span.end)
+            .max()
+            .unwrap_or(span.end),
+    };
+    let of_charge = own.filter(|time| time.tx == charge.tx);
+    let end = of_charge
+        .map(|time| time.span.end)
+        .max()
+        .unwrap_or(charge.at);
     let late = Seconds(charge.at.seconds().saturating_sub(end.seconds()).max(0));
     Span {
-        start: span.start.plus(late),
-        end: span.end.plus(late),
+        start: span.start.max(inside.start).plus(late),
+        end: span.end.min(inside.end).plus(late),
     }
 }
 
-/// The last row of a reservation's charges for a span.
-fn charge_of(times: &[ReservationTime], id: InstanceId, span: Span) -> Option<&ReservationTime> {
+/// The last row of a reservation's charges for a span; none if it was not charged.
+pub fn charge_of(
+    times: &[ReservationTime],
+    id: InstanceId,
+    span: Span,
+) -> Option<&ReservationTime> {
     let own = times.iter().filter(|time| time.instance == id);
     let own = own.filter(|time| time.facts.is_some() && time.span.meets(&span));
     own.max_by_key(|time| time.at)

@@ -16,6 +16,7 @@ mod named;
 mod order;
 mod outage;
 mod quote;
+mod renamed;
 mod repeats;
 mod reserved;
 mod reserved_collected;

@@ -2,11 +2,12 @@
 //! or user (decisions.md 19).
 
 use super::Bill;
+use super::falling::{Share, Shares, add, by_owner, sum_of};
 use crate::amount::Amount;
 use crate::command::Charge;
 use crate::decimal::Decimal;
 use crate::effects::{Billing, Entry, EntryKind, UsageRow};
-use crate::history::{Paid, Placed, is_reissued, rests, standing};
+use crate::history::{Placed, is_reissued, rests, standing};
 use crate::ids::{AllocationId, Next, TxId, UsageId};
 use crate::model::{Facts, Instance};
 use crate::postings::About;
@@ -32,6 +33,14 @@ impl Owner {
         Owner {
             project: instance.facts.project.clone(),
             user: instance.facts.user.clone(),
+        }
+    }
+
+    /// The owner in an entry.
+    pub(super) fn named(entry: &Entry) -> Owner {
+        Owner {
+            project: entry.project.clone(),
+            user: entry.user.clone(),
         }
     }
 
@@ -77,23 +86,39 @@ pub(super) fn earlier(charge: &Charge, known: &Owner) -> Option<Owner> {
     whole.instance.map(|_| known.clone())
 }
 
-/// A row that changes the price of an instance, and counts no time.
-fn row(
-    instance: &Instance,
-    id: UsageId,
-    (tx, at): (TxId, Timestamp),
-    (amount, billing): (Amount, Billing),
-) -> UsageRow {
+/// A part that goes back from an owner.
+pub(super) struct Back {
+    /// The change of what is billed.
+    pub(super) amount: Amount,
+    /// How it was billed.
+    pub(super) billing: Billing,
+    /// The change of the time.
+    pub(super) time: Seconds,
+}
+
+impl Back {
+    /// A part without time.
+    fn of(amount: Amount, billing: Billing) -> Back {
+        Back {
+            amount,
+            billing,
+            time: Seconds(0),
+        }
+    }
+}
+
+/// A row that changes the price of an instance.
+fn row(instance: &Instance, id: UsageId, (tx, at): (TxId, Timestamp), back: &Back) -> UsageRow {
     UsageRow {
         id,
         prev: instance.last_usage,
         instance: instance.id,
         tx,
         at,
-        charged: Seconds(0),
+        charged: back.time,
         processors: instance.facts.usage.processors.unwrap_or(Decimal::ZERO),
-        amount,
-        billing,
+        amount: back.amount,
+        billing: back.billing,
         late: false,
         facts: String::new(),
         rates_at: instance.rates_at,
@@ -101,69 +126,58 @@ fn row(
 }
 
 /// The rest of real charges, by allocation.
-pub(super) fn left(history: &[Placed]) -> Vec<(AllocationId, Amount)> {
-    let mut parts: BTreeMap<i64, i64> = BTreeMap::new();
+pub(super) fn left(history: &[Placed]) -> Shares {
+    let mut parts: BTreeMap<i64, i128> = BTreeMap::new();
     for rest in rests(history).iter().filter(|rest| rest.left > 0) {
         if let Some(AllocationId(id)) = rest.entry.allocation {
             let own = parts.entry(id).or_default();
-            *own = own.saturating_add(rest.left);
+            *own = own.saturating_add(rest.left.into());
         }
     }
     let parts = parts.into_iter();
-    parts
-        .map(|(id, left)| (AllocationId(id), Amount(left)))
-        .collect()
+    parts.map(|(id, left)| (AllocationId(id), left)).collect()
 }
 
 impl Bill {
-    /// Gives back all that is left of the charges of an earlier owner, in that owner's name. Returns the
-    /// amount to charge now instead of the difference. Earlier refunds stay with the earlier owner.
+    /// Gives back all that is left of the charges of an earlier record, in the names of their owners. Returns the
+    /// amount to charge now instead of the difference. Earlier refunds stay with the earlier owners.
     pub(super) fn take_back(
         &mut self,
         owner: &Owner,
-        (history, paid): (&[Placed], &[Paid]),
         priced: Option<Amount>,
+        view: &View,
         ctx: &Context<'_>,
     ) -> Result<Option<Amount>, Refusal> {
-        let id = self.instance.id;
-        let refunded = self.refunds_again(owner, history, ctx)?;
-        let own = paid.iter().filter(|p| p.instance == id);
-        let shadow = own.map(|p| (p.allocation, p.shadow));
-        let shadow = shadow.filter(|(_, part)| *part > Amount::ZERO).collect();
-        let mut real = left(history);
-        real.extend(refunded);
-        let (mut back, mut has_cost) = (Amount::ZERO, false);
-        for (in_shadow, parts) in [(false, real), (true, shadow)] {
-            let nowhere = self.nowhere(&parts, in_shadow)?;
-            if parts.is_empty() && nowhere.is_zero() {
-                continue;
-            }
-            self.gives_back = true;
-            has_cost = true;
-            let about = self.about_owner(owner);
-            let mut sum = nowhere;
-            if parts.is_empty() {
-                self.postings.note(EntryKind::ChargeNotional, &about);
-            }
-            for (allocation, part) in parts {
-                self.refund(allocation, i128::from(part.0), in_shadow, &about)?;
-                sum = sum.plus(part)?;
-            }
-            let minus = sum.negate()?;
-            let (billing, total) = if in_shadow {
-                (Billing::Shadow, &mut self.instance.shadow_billed)
-            } else {
-                (Billing::Billed, &mut self.instance.billed)
-            };
-            *total = total.plus(minus)?;
-            self.went_back(owner, about.usage, (minus, billing), ctx);
-            back = back.plus(sum)?;
+        let (history, id) = (&view.history, self.instance.id);
+        let refunded = self.refunds_again(history, ctx)?;
+        let own = view.paid.iter().filter(|p| p.instance == id);
+        let shadow = own.map(|p| (p.allocation, p.shadow.0.into()));
+        let shadow: Shares = shadow.filter(|(_, part)| *part > 0).collect();
+        let nowhere = self.nowhere(&shadow)?;
+        let mut real = by_owner(&left(history), history, false);
+        for (owner, part) in refunded {
+            add(&mut real, owner, part);
         }
-        if !has_cost {
+        let mut in_shadow = by_owner(&shadow, history, true);
+        if in_shadow.is_empty() && !(shadow.is_empty() && nowhere.is_zero()) {
+            in_shadow.push((owner.clone(), shadow));
+        }
+        // What is on no allocation goes back from the owner that was charged last.
+        let nowhere_of = in_shadow.len().checked_sub(1);
+        let mut back = Amount::ZERO;
+        for (owner, parts) in real {
+            back = back.plus(self.all_back(&owner, parts, (false, Amount::ZERO), ctx)?)?;
+        }
+        for (place, (owner, parts)) in in_shadow.into_iter().enumerate() {
+            let is_last = Some(place) == nowhere_of;
+            let nowhere = if is_last { nowhere } else { Amount::ZERO };
+            back = back.plus(self.all_back(&owner, parts, (true, nowhere), ctx)?)?;
+        }
+        if !self.gives_back {
             // It cost nothing, and its hours go all the same.
             let about = self.about_owner(owner);
-            let nothing = (Amount::ZERO, Billing::Billed);
-            self.went_back(owner, about.usage, nothing, ctx);
+            let nothing = Back::of(Amount::ZERO, Billing::Billed);
+            self.went_back(owner, about.usage, nothing, ctx)?;
         }
         let Some(priced) = priced else {
             return Ok(None);
@@ -172,25 +186,58 @@ impl Bill {
         Ok(Some(self.amount))
     }
 
-    /// Reverses the refunds of an earlier owner and returns their parts, which `take_back` grants again with
-    /// the other charges. No credits move, and no refund is left for the new owner.
-    fn refunds_again(
+    /// Gives back the parts of an owner, and what is on no allocation. Returns their sum.
+    fn all_back(
         &mut self,
         owner: &Owner,
+        parts: Shares,
+        (in_shadow, nowhere): (bool, Amount),
+        ctx: &Context<'_>,
+    ) -> Result<Amount, Refusal> {
+        if parts.is_empty() && nowhere.is_zero() {
+            return Ok(Amount::ZERO);
+        }
+        self.gives_back = true;
+        let about = self.about_owner(owner);
+        if parts.is_empty() {
+            self.postings.note(EntryKind::ChargeNotional, &about);
+        }
+        let sum = nowhere.plus(Amount::from_sum(sum_of(&parts))?)?;
+        for (allocation, part) in parts {
+            self.refund(allocation, part, in_shadow, &about)?;
+        }
+        let billing = if in_shadow {
+            Billing::Shadow
+        } else {
+            Billing::Billed
+        };
+        let minus = Back::of(sum.negate()?, billing);
+        self.went_back(owner, about.usage, minus, ctx)?;
+        Ok(sum)
+    }
+
+    /// Reverses the refunds of an earlier record in the names of their owners, and returns their parts, which
+    /// `take_back` grants again with the other charges. No credits move, and no refund is left for the new owner.
+    fn refunds_again(
+        &mut self,
         history: &[Placed],
         ctx: &Context<'_>,
-    ) -> Result<Vec<(AllocationId, Amount)>, Refusal> {
+    ) -> Result<Vec<(Owner, Share)>, Refusal> {
         let kept = standing(history);
         let entries = kept.into_iter().map(|(_, entry)| entry);
         let refunds = entries.filter(|e| e.kind == EntryKind::Refund && e.takes_back.is_some());
-        let refunds: Vec<&Entry> = refunds.collect();
-        if refunds.is_empty() {
-            return Ok(Vec::new());
-        }
-        let about = self.about_owner(owner);
-        let (mut parts, mut sum) = (Vec::new(), Amount::ZERO);
+        let mut owners: Vec<(Owner, About, Amount)> = Vec::new();
+        let mut parts = Vec::new();
         for entry in refunds {
             let Some(allocation) = entry.allocation else {
+                continue;
+            };
+            let owner = Owner::named(entry);
+            if !owners.iter().any(|(own, ..)| *own == owner) {
+                let about = self.about_owner(&owner);
+                owners.push((owner.clone(), about, Amount::ZERO));
+            }
+            let Some((_, about, sum)) = owners.iter_mut().find(|(own, ..)| *own == owner) else {
                 continue;
             };
             let part = Amount(entry.delta.amount);
@@ -210,15 +257,17 @@ impl Bill {
                 taken,
                 &about,
             )?;
-            sum = sum.plus(part)?;
-            parts.push((allocation, part));
+            *sum = sum.plus(part)?;
+            parts.push((owner, (allocation, part.0.into())));
         }
-        self.went_back(owner, about.usage, (sum, Billing::Refund), ctx);
+        for (owner, about, sum) in owners {
+            self.went_back(&owner, about.usage, Back::of(sum, Billing::Refund), ctx)?;
+        }
         Ok(parts)
     }
 
     /// The names of an earlier project, with a separate usage row.
-    fn about_owner(&mut self, owner: &Owner) -> About {
+    pub(super) fn about_owner(&mut self, owner: &Owner) -> About {
         let next = UsageId(Next::take(&mut self.postings.next.usage));
         let usage = std::mem::replace(&mut self.usage, next);
         About {
@@ -230,38 +279,39 @@ impl Bill {
     }
 
     /// Shadow money of a project without any allocation: it is on no allocation.
-    fn nowhere(
-        &self,
-        parts: &[(AllocationId, Amount)],
-        in_shadow: bool,
-    ) -> Result<Amount, Refusal> {
-        if !in_shadow {
-            return Ok(Amount::ZERO);
-        }
-        let whole = self.instance.shadow_billed;
-        let left = parts
-            .iter()
-            .try_fold(whole, |left, (_, part)| left.minus(*part))?;
+    fn nowhere(&self, shadow: &Shares) -> Result<Amount, Refusal> {
+        let placed = Amount::from_sum(sum_of(shadow))?;
+        let left = self.instance.shadow_billed.minus(placed)?;
         Ok(left.max(Amount::ZERO))
     }
 
-    /// Writes the usage row of a part that went back.
-    fn went_back(
+    /// Counts a part that went back, and writes its usage row. A refund is not part of what is billed.
+    pub(super) fn went_back(
         &mut self,
         owner: &Owner,
         usage: Option<UsageId>,
-        what: (Amount, Billing),
+        back: Back,
         ctx: &Context<'_>,
-    ) {
-        let Some(usage) = usage else { return };
+    ) -> Result<(), Refusal> {
+        let total = match back.billing {
+            Billing::Shadow => Some(&mut self.instance.shadow_billed),
+            Billing::Billed | Billing::Unbilled => Some(&mut self.instance.billed),
+            Billing::Refund => None,
+        };
+        if let Some(total) = total {
+            *total = total.plus(back.amount)?;
+        }
+        let Some(usage) = usage else { return Ok(()) };
         // Its record describes the use as it was.
         let mut was = self.instance.clone();
         was.facts.project.clone_from(&owner.project);
         was.facts.user.clone_from(&owner.user);
-        let row = row(&self.instance, usage, (self.tx, self.at), what);
+        let at = self.reduced.until.unwrap_or(self.at);
+        let row = row(&self.instance, usage, (self.tx, at), &back);
         announce_any(&mut self.postings, &was, &row, ctx);
         self.postings.usages.push(row);
         self.instance.last_usage = Some(usage);
+        Ok(())
     }
 
     /// Journals the refusal of strict enforcement at the start of a finished use; an amended record is not
@@ -280,6 +330,7 @@ impl Bill {
                     cost: self.amount,
                     began: whole.began,
                     ended: facts.end.unwrap_or(whole.began),
+                    machine: self.payer.machine,
                 };
                 let allocations = self.postings.allocations();
                 let there = would::short(needed, &starters, allocations, ctx);
@@ -296,4 +347,3 @@ impl Bill {
         self.would_refuse = Some(refusal.code());
     }
 }
-                    machine: self.payer.machine,

@@ -84,9 +84,9 @@ impl Bill {
             amount: if mode == Mode::Track {
                 Amount::ZERO
             } else {
-                self.amount
+                self.amount.plus(self.reduced.beside)?
             },
-            debt: self.debt,
+            debt: self.short.debt,
             billing: self.outcome,
             account: paying,
             shares,
@@ -96,8 +96,8 @@ impl Bill {
             late: self.late,
             quote_invalid: self.binding.invalid,
             unpriced: self.unpriced,
-            against_liens: self.against_liens,
-            by_fallback: self.by_fallback,
+            against_liens: self.short.against_liens,
+            by_fallback: self.short.by_fallback,
             counted: duration,
             disputed: self.plausible.disputed,
             repeats: self.plausible.repeats,
@@ -266,8 +266,8 @@ impl Bill {
             prev: self.instance.last_usage,
             instance: self.instance.id,
             tx: self.tx,
-            at: self.at,
-            charged: duration,
+            at: self.reduced.until.unwrap_or(self.at),
+            charged: Seconds(duration.0.saturating_sub(self.reduced.time.0)),
             processors: processors.unwrap_or(Decimal::ZERO),
             amount: self.amount,
             billing: self.outcome,
@@ -281,7 +281,11 @@ impl Bill {
             } else {
                 self.amount
             };
-            let instance = Box::new(self.instance.clone());
+            let mut instance = Box::new(self.instance.clone());
+            if let Some(owner) = &self.reduced.owner {
+                instance.facts.project.clone_from(&owner.project);
+                instance.facts.user.clone_from(&owner.user);
+            }
             let usage = row.clone();
             let charged = RecordEvent::Charged {
                 instance,

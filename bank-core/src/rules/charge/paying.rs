@@ -60,12 +60,12 @@ impl Bill {
             self.debit(kind, take)?;
         }
         for take in by_fallback {
-            self.by_fallback = self.by_fallback.plus(Amount::from_sum(take.free)?)?;
+            self.short.by_fallback = self.short.by_fallback.plus(Amount::from_sum(take.free)?)?;
             self.debit(EntryKind::ChargeFallback, take)?;
         }
         if remaining > 0 {
-            self.debt = Amount::from_sum(remaining)?;
-            self.against_liens = self.under_liens(first, remaining);
+            self.short.debt = Amount::from_sum(remaining)?;
+            self.short.against_liens = self.under_liens(first, remaining);
             let take = Take {
                 allocation: first,
                 from_lien: 0,
@@ -225,11 +225,16 @@ impl Bill {
 
     pub(super) fn about(&self) -> About {
         let lien = self.instance.lien.as_ref().map(|l| l.id);
-        About {
+        let mut about = About {
             lien,
             usage: Some(self.usage),
             ..About::instance(&self.instance)
+        };
+        if let Some(owner) = &self.reduced.owner {
+            about.project.clone_from(&owner.project);
+            about.user.clone_from(&owner.user);
         }
+        about
     }
 
     /// Usage that no project could be billed for is debited to `#unbilled` (decisions.md 14).

@@ -2,19 +2,22 @@
 //! jobs used (decision 0171). A charge of the reservation or of a job adds rows of time, and the price of the
 //! idle part follows, whatever the order of charges.
 
-use super::{Bill, LienUse, is_late, mode, payer};
+use super::amend::Owner;
+use super::falling::Reduced;
+use super::{Bill, LienUse, Short, is_late, mode, payer};
 use crate::amount::Amount;
 use crate::command::{Charge, Request, Whose};
 use crate::decimal::Decimal;
 use crate::effects::{Billing, Effects, Outcome};
 use crate::exact::{Fraction, to_amount};
+use crate::history::bills;
 use crate::ids::{InstanceId, Next, TxId, UsageId};
 use crate::model::{Facts, Instance, ObjectType, ReservationCharge};
 use crate::postings::Postings;
 use crate::price::{Price, Priced, price};
 use crate::refusal::Refusal;
 use crate::reservation::{
-    Part, ReservationKey, ReservationTime, TimeChange, before, charged_at, counted_span, days,
+    Part, ReservationKey, ReservationTime, TimeChange, before, charge_of, counted_span, days,
     in_force, parts, whole_days,
 };
 use crate::rules::fallback;
@@ -387,7 +390,7 @@ pub(in crate::rules) fn settle(
     let mut bill = begin(&charge, cause, instance, amount, view, ctx);
     let mode = mode(&charge, &bill.instance, &bill.payer, ctx);
     if amount < Amount::ZERO {
-        bill.give_back((&view.history, &view.paid), ctx)?;
+        bill.give_back(view, Seconds(0), ctx)?;
     } else if mode.is_shadow() {
         bill.in_shadow(ctx)?;
     } else {
@@ -430,8 +433,16 @@ pub(crate) fn counts_at(
     view: &View,
     now: Timestamp,
 ) -> Timestamp {
-    let charged = charged_at(&view.times, instance.id, cause.span);
+    let charged = charge_of(&view.times, instance.id, cause.span).map(|time| time.at);
     charged.or(instance.used_until).unwrap_or(now).min(now)
+}
+
+/// The owner that was charged for the changed time. Without the charge in the history it is that of the instance.
+fn charged_owner(cause: &TimeChange, instance: &Instance, view: &View) -> Option<Owner> {
+    let charge = charge_of(&view.times, instance.id, cause.span)?;
+    let mut entries = view.history.iter();
+    let (_, entry) = entries.find(|(tx, entry)| *tx == charge.tx && bills(entry.kind))?;
+    Some(Owner::named(entry))
 }
 
 /// The bill of a correction. It counts when the changed time was charged, and corrects the transaction that
@@ -461,9 +472,11 @@ fn begin(
         late: is_late(charge, &instance),
         // It need not have one: a missing lien is no fault of it.
         lien: LienUse::Unused,
-        debt: Amount::ZERO,
-        against_liens: Amount::ZERO,
-        by_fallback: Amount::ZERO,
+        short: Short::default(),
+        reduced: Reduced {
+            owner: charged_owner(cause, &instance, view),
+            ..Reduced::default()
+        },
         shortfall: super::shortfall(charge, ctx),
         outcome: Billing::Billed,
         would_refuse: None,

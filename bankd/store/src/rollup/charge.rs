@@ -102,10 +102,7 @@ impl Charge {
     /// count in proportion to its idle processors.
     pub(crate) fn used(&self, factors: &mut Factors, machine: &str, began: Timestamp) -> Use {
         let idle = self.usage.idle;
-        let (start, end) = match idle.and_then(|idle| idle.span) {
-            Some(span) => span,
-            None => self.window(),
-        };
+        let (start, end) = self.span();
         let seconds = i128::from(self.seconds);
         let micros = i128::from(MICROS);
         let reserved = self.usage.processors.map_or(0, Decimal::billionths);
@@ -137,9 +134,15 @@ impl Charge {
         Use::new(start, end, factors.weigh(&totals, machine, None, began))
     }
 
+    /// The time over which it counts: a correction of idle time counts over the time of the job.
+    fn span(&self) -> (Timestamp, Timestamp) {
+        let idle = self.usage.idle.and_then(|idle| idle.span);
+        idle.unwrap_or_else(|| self.window())
+    }
+
     /// An amount over its time.
     pub(crate) fn worth(&self, amount: Worth) -> Use {
-        let (start, end) = self.window();
+        let (start, end) = self.span();
         Use::new(start, end, amount.sums())
     }
 

@@ -1,0 +1,2 @@
+-- Rollups are counted again when this migration has run. The amount of a correction of idle time counts over the time of
+-- the job that took it, as its hours do. It counted at the end of the reservation.
