@@ -61,6 +61,12 @@ impl Usage {
         self.attributes.len() <= ATTRIBUTES_MAX && self.attributes.iter().all(fits)
     }
 
+    /// GPUs.
+    pub fn gpus(&self) -> Option<Decimal> {
+        let own = |(name, _): &&(String, Decimal)| name.eq_ignore_ascii_case("gpu");
+        self.gres.iter().find(own).map(|(_, number)| *number)
+    }
+
     /// The factor `ConsumptionRate` (ledger.md 3.1): 1 where it is absent, empty or 0.
     pub fn consumption(&self) -> Decimal {
         let given = self.attribute("ConsumptionRate").and_then(Decimal::parse);

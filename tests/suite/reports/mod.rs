@@ -10,6 +10,7 @@ mod late_money;
 mod metrics;
 mod months;
 mod named;
+mod parts;
 mod personal;
 mod priority;
 pub(crate) mod sampled;

@@ -9,7 +9,7 @@ use bank_core::time::Timestamp;
 /// Units of work in one processor-hour: thousandths of processors over microseconds.
 const HOUR: u128 = 1_000 * 3_600 * 1_000_000;
 
-/// One use: thousandths of processors over microseconds.
+/// One use or a part of one: thousandths of processors over microseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
     /// Held: processors × the time that they ran.
@@ -20,6 +20,8 @@ pub struct Work {
     pub busy: Option<u128>,
     /// From when to when it ran.
     pub ran: (Timestamp, Timestamp),
+    /// Whether it counts as a use; one part of each does.
+    pub counts: bool,
 }
 
 /// Sums of uses.
@@ -39,7 +41,7 @@ impl Efficiency {
     pub fn add(&mut self, work: &Work, span: Span, credit: Credit) -> Option<()> {
         let of = |total: u128| part(total, work.ran, span, credit);
         let held = of(work.held);
-        self.uses = self.uses.checked_add(1)?;
+        self.uses = self.uses.checked_add(work.counts.into())?;
         self.held = self.held.checked_add(held)?;
         if let Some(requested) = work.requested {
             self.requested = self.requested.checked_add(of(requested))?;
@@ -169,6 +171,7 @@ mod tests {
             requested: Some(32 * HOUR),
             busy: Some(8 * HOUR),
             ran: (Timestamp(0), Timestamp(2 * HOUR_US)),
+            counts: true,
         };
         sums.add(&work, span, Credit::Spread).unwrap();
         let unknown = Work {
@@ -176,6 +179,7 @@ mod tests {
             requested: None,
             busy: None,
             ran: (Timestamp(9 * HOUR_US), Timestamp(11 * HOUR_US)),
+            counts: true,
         };
         sums.add(&unknown, span, Credit::Spread).unwrap();
         assert_eq!(sums.uses, 2);

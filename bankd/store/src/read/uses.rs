@@ -2,12 +2,15 @@
 //! lack: priorities by components and windows of starts, and requested compared with used time.
 //! `report` gives the shares.
 
+use super::super::rollup::{self, Owned};
 use super::super::{Error, codec, uses};
 use bank_core::decimal::Decimal;
 use bank_core::time::{MICROS, Timestamp};
+use bank_core::usage::Usage;
 use rusqlite::{Connection, Row};
 
-/// A use as counted in reports. Unknown values are none, or empty.
+/// A use as counted in reports, or a part of one whose charges have several owners or quantities. All parts have the
+/// times of the whole use. Unknown values are none, or empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Used {
     /// Machine as named.
@@ -42,8 +45,8 @@ pub struct Used {
     pub requested_us: Option<u64>,
     /// How long its processors were busy: µs.
     pub cpu_us: Option<u64>,
-    /// Its amount, real or shadow: minor units, zero or above.
-    pub amount: u64,
+    /// Whether it counts as a use: of several parts, the last one.
+    pub counts: bool,
 }
 
 /// The request: uses that ended at or after the first instant or still run, and began before the
@@ -83,7 +86,7 @@ fn reported(
 ) -> Result<(), Error> {
     // A use that was charged is that of the owner of its charge, also after a settlement or an undo.
     let sql = "SELECT u.machine, coalesce(i.project, u.project), u.account, coalesce(i.user, u.user), u.group_name,
-            u.host, u.start_at, u.end_at, u.millis, u.nodes, u.gpus, u.memory_bytes, u.wall_us, u.cpu_us, u.amount,
+            u.host, u.start_at, u.end_at, u.millis, u.nodes, u.gpus, u.memory_bytes, u.wall_us, u.cpu_us,
             u.requested_s
         FROM usage_identity u LEFT JOIN instance i ON i.id = u.instance
         WHERE u.machine = ?1 AND u.end_at >= ?2 AND u.start_at < ?3 AND u.start_at > 0
@@ -117,9 +120,9 @@ fn read(r: &Row<'_>) -> Result<Used, Error> {
         gpus: size(10)?,
         memory: size(11)?,
         wall_us: size(12)?.unwrap_or(end.saturating_sub(start).try_into().unwrap_or(0)),
-        requested_us: size(15)?.and_then(|s| s.checked_mul(1_000_000)),
+        requested_us: size(14)?.and_then(|s| s.checked_mul(1_000_000)),
         cpu_us: size(13)?,
-        amount: size(14)?.unwrap_or(0),
+        counts: true,
     })
 }
 
@@ -133,8 +136,8 @@ fn charged(
             coalesce(i.start_at, i.began_at, min(i.opened_at,
                 coalesce(i.end_at, i.used_until, i.opened_at) - i.charged_s * 1000000)) AS began,
             coalesce(i.end_at, i.used_until, i.closed_at, ?1) AS ended, i.closed_at IS NOT NULL,
-            i.processors, i.nodes, i.memory_mb, i.gres, i.charged_s,
-            i.billed + i.shadow_billed, i.wall_s
+            i.processors, i.nodes, i.memory_mb, i.gres, i.charged_s, i.wall_s,
+            i.id, i.record IS i.last_usage
         FROM instance i
         WHERE i.charged_s > 0 AND i.object_type = 'job' AND began < ?2 AND ended >= ?1
             AND (?3 IS NULL OR i.machine = ?3)
@@ -142,20 +145,30 @@ fn charged(
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query((filter.from.0, filter.to.0, &filter.machine))?;
     while let Some(r) = rows.next()? {
-        take(&read_charged(r)?);
+        let whole = read_charged(r)?;
+        if r.get(14)? {
+            take(&whole);
+            continue;
+        }
+        for part in parts(&whole, &rollup::owned(connection, r.get(13)?)?) {
+            take(&part);
+        }
     }
     Ok(())
 }
 
 fn read_charged(r: &Row<'_>) -> Result<Used, Error> {
-    let (start, end, seconds, amount): (i64, i64, i64, i64) =
-        (r.get(4)?, r.get(5)?, r.get(11)?, r.get(12)?);
+    let (start, end, seconds): (i64, i64, i64) = (r.get(4)?, r.get(5)?, r.get(11)?);
     let decimal = |place: usize, what| codec::decimal(what, r.get(place)?);
-    let filter: Option<i64> = r.get(13)?;
-    let processors = decimal(7, "instance.processors")?;
+    let requested: Option<i64> = r.get(12)?;
     let gres: String = r.get(10)?;
-    let gres = codec::read_quantities("instance.gres", &gres)?;
-    let gpus = gres.iter().find(|(name, _)| name == "gpu");
+    let usage = Usage {
+        processors: decimal(7, "instance.processors")?,
+        nodes: decimal(8, "instance.nodes")?,
+        memory_mb: decimal(9, "instance.memory_mb")?,
+        gres: codec::read_quantities("instance.gres", &gres)?,
+        ..Usage::default()
+    };
     let wall = seconds.saturating_mul(MICROS);
     // Without a reported start, the charged time is before the end; a use that still has no length
     // gets its own.
@@ -165,25 +178,83 @@ fn read_charged(r: &Row<'_>) -> Result<Used, Error> {
     } else {
         end
     };
-    Ok(Used {
+    let whole = Used {
         machine: r.get(0)?,
         project: r.get(1)?,
         account: r.get(1)?,
         user: r.get(2)?,
         group: r.get(3)?,
-        host: None,
         start: Timestamp(start),
         end: Timestamp(end),
         ended: r.get(6)?,
-        millis: processors.and_then(|n| units(n, 1_000)),
-        nodes: decimal(8, "instance.nodes")?.and_then(|n| units(n, 1)),
-        gpus: gpus.and_then(|(_, n)| units(*n, 1)),
-        memory: decimal(9, "instance.memory_mb")?.and_then(bytes),
         wall_us: u64::try_from(wall).unwrap_or(0),
-        requested_us: filter.and_then(|s| u64::try_from(s).ok()?.checked_mul(1_000_000)),
-        cpu_us: None,
-        amount: u64::try_from(amount).unwrap_or(0),
-    })
+        requested_us: requested.and_then(|s| u64::try_from(s).ok()?.checked_mul(1_000_000)),
+        counts: true,
+        ..Used::default()
+    };
+    Ok(whole.with(&usage))
+}
+
+/// The parts of a use by owner and quantities, of its charges. Each has its part of the requested time.
+fn parts(whole: &Used, charges: &[Owned]) -> Vec<Used> {
+    let mut found: Vec<Used> = Vec::new();
+    for own in charges.iter().filter(|own| own.charge.seconds > 0) {
+        let mut part = Used {
+            project: own.project.clone(),
+            account: own.project.clone(),
+            user: own.user.clone(),
+            wall_us: 0,
+            counts: false,
+            ..whole.clone()
+        }
+        .with(&own.charge.usage);
+        if let Some(same) = found.iter().position(|known| {
+            *known
+                == Used {
+                    wall_us: known.wall_us,
+                    ..part.clone()
+                }
+        }) {
+            part = found.remove(same);
+        }
+        let wall = own.charge.seconds.saturating_mul(MICROS);
+        part.wall_us = part
+            .wall_us
+            .saturating_add(u64::try_from(wall).unwrap_or(0));
+        found.push(part);
+    }
+    let all: u128 = found.iter().map(|part| u128::from(part.wall_us)).sum();
+    let (mut ran, mut before) = (0_u128, 0_u64);
+    for part in &mut found {
+        ran = ran.saturating_add(part.wall_us.into());
+        // Cut at the end of each part, so that the parts add up to the whole.
+        part.requested_us = whole.requested_us.map(|requested| {
+            let upto = u128::from(requested).saturating_mul(ran).checked_div(all);
+            let upto = upto.and_then(|upto| u64::try_from(upto).ok()).unwrap_or(0);
+            upto.saturating_sub(std::mem::replace(&mut before, upto))
+        });
+    }
+    // The last part is of the present owner, if that one has any.
+    let own = |part: &Used| (&part.project, &part.user) == (&whole.project, &whole.user);
+    let last = found.iter().rposition(own);
+    let last = last.unwrap_or(found.len().saturating_sub(1));
+    if let Some(last) = found.get_mut(last) {
+        last.counts = true;
+    }
+    found
+}
+
+impl Used {
+    /// With the quantities of a charge.
+    fn with(self, usage: &Usage) -> Used {
+        Used {
+            millis: usage.processors.and_then(|n| units(n, 1_000)),
+            nodes: usage.nodes.and_then(|n| units(n, 1)),
+            gpus: usage.gpus().and_then(|n| units(n, 1)),
+            memory: usage.memory_mb.and_then(bytes),
+            ..self
+        }
+    }
 }
 
 /// Bytes in a number of megabytes. Its nine places were cut, so the nearest whole number is the stated one.

@@ -45,3 +45,19 @@ pub(super) fn standing(chain: &BTreeMap<i64, Vec<Charge>>) -> Vec<(&Charge, Sign
     }
     found
 }
+
+/// The charges that count in the end, each once. Corrections of idle time are no charges.
+pub(super) fn remaining(chain: &BTreeMap<i64, Vec<Charge>>) -> Vec<&Charge> {
+    let mut sums: BTreeMap<i64, (&Charge, i64)> = BTreeMap::new();
+    for (charge, sign) in standing(chain) {
+        let own = sums.entry(charge.id).or_insert((charge, 0));
+        own.1 = own
+            .1
+            .saturating_add(if sign == Sign::Plus { 1 } else { -1 });
+    }
+    let is_correction = |charge: &Charge| charge.usage.idle.is_some_and(|idle| idle.span.is_some());
+    sums.into_values()
+        .filter(|(charge, sum)| *sum > 0 && !is_correction(charge))
+        .map(|(charge, _)| charge)
+        .collect()
+}

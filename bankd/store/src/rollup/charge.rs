@@ -120,13 +120,9 @@ impl Charge {
             product.checked_div(1_000_000_000).unwrap_or(0)
         };
         let usage = &self.usage;
-        let gpus = usage
-            .gres
-            .iter()
-            .find(|(name, _)| name.eq_ignore_ascii_case("gpu"));
         let totals = Sums::default()
             .with(Measure::Core, times(usage.processors, micros))
-            .with(Measure::Gpu, times(gpus.map(|(_, n)| *n), micros))
+            .with(Measure::Gpu, times(usage.gpus(), micros))
             .with(Measure::Node, times(usage.nodes, micros))
             .with(Measure::Wall, seconds.saturating_mul(micros))
             .with(Measure::Memory, times(usage.memory_mb, 1000))

@@ -8,7 +8,7 @@
 //! the difference.
 
 use super::super::Error;
-use super::chain::{chain, standing};
+use super::chain::{chain, remaining, standing};
 use super::charge::{Charge, Class};
 use super::factors::Factors;
 use super::finished::{COLUMNS, Finished};
@@ -214,7 +214,7 @@ pub(crate) fn each_part(
         let key = own.as_ref().unwrap_or(&key);
         visit(key, &subject, &first, Part::Used(used, sign))?;
     }
-    if !is_undone(&chain) {
+    if !remaining(&chain).is_empty() {
         let job = Part::Job(subject.job(&first.charge));
         visit(&key, &subject, &first, job)?;
     }
@@ -240,10 +240,36 @@ pub(crate) fn jobs_of(connection: &Connection, id: i64) -> Result<Vec<Presence>,
             found.push(finished.job());
         }
     }
-    if found.is_empty() && !is_undone(&chain(connection, subject.last_usage)?) {
+    if found.is_empty() && !remaining(&chain(connection, subject.last_usage)?).is_empty() {
         found.push(subject.job(&first.charge));
     }
     Ok(found)
+}
+
+/// A charge of an instance that remains in effect, with its owner.
+pub(crate) struct Owned {
+    pub(crate) charge: Charge,
+    pub(crate) project: String,
+    pub(crate) user: String,
+}
+
+/// The charges of an instance that remain in effect, each with its owner as rollups have it.
+pub(crate) fn owned(connection: &Connection, id: i64) -> Result<Vec<Owned>, Error> {
+    let Some(subject) = Subject::read(connection, id)? else {
+        return Ok(Vec::new());
+    };
+    let chain = chain(connection, subject.last_usage)?;
+    let owners = owners_of(connection, &chain)?;
+    let own = |charge: &Charge| {
+        let other = owners.get(&charge.id);
+        let names = other.map_or((&subject.project, &subject.user), |o| (&o.project, &o.user));
+        Owned {
+            charge: charge.clone(),
+            project: names.0.clone(),
+            user: names.1.clone(),
+        }
+    };
+    Ok(remaining(&chain).into_iter().map(own).collect())
 }
 
 /// Whether the last usage row of an instance takes an earlier one back, or corrects one: all of its charges may be
@@ -307,18 +333,4 @@ pub(crate) fn each_taken(
         }
     }
     Ok(())
-}
-
-/// Whether every charge of an instance is undone. Corrections of idle time are no charges.
-fn is_undone(chain: &BTreeMap<i64, Vec<Charge>>) -> bool {
-    let mut sums: BTreeMap<i64, i64> = BTreeMap::new();
-    let is_correction = |charge: &Charge| charge.usage.idle.is_some_and(|idle| idle.span.is_some());
-    for (charge, sign) in standing(chain) {
-        if is_correction(charge) {
-            continue;
-        }
-        let own = sums.entry(charge.id).or_default();
-        *own = own.saturating_add(if sign == Sign::Plus { 1 } else { -1 });
-    }
-    !sums.values().any(|sum| *sum > 0)
 }

@@ -137,5 +137,6 @@ fn work(used: &Used) -> Work {
             .cpu_us
             .map(|time| u128::from(time).saturating_mul(1_000)),
         ran: (used.start, used.end),
+        counts: used.counts,
     }
 }

@@ -66,7 +66,7 @@ pub(in crate::v1) async fn show(call: Call) -> Handled {
             let record = record(used, basis, window, &amounts);
             if !group.is_empty() && resources.add(group, &record) {
                 let count = counts.entry(group.to_owned()).or_default();
-                *count = count.saturating_add(1);
+                *count = count.saturating_add(used.counts.into());
             }
         })?;
         Ok((resources, counts))

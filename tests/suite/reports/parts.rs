@@ -1,0 +1,148 @@
+//! Jobs whose charges differ in processors or in their owners: efficiency and priorities count each charge as `bank
+//! usage` does.
+
+use serde_json::Value;
+
+use super::word;
+use crate::harness::{Bank, T0};
+use bank_core::time::MICROS;
+
+/// An hour of a job.
+struct Hour<'a> {
+    job: &'a str,
+    project: &'a str,
+    processors: &'a str,
+    from: i64,
+    ends: bool,
+}
+
+fn bank() -> Bank {
+    let bank = Bank::new();
+    for project in ["chem", "bio"] {
+        bank.bank_ok(&["project", "add", project, "--members", "amy"]);
+        bank.bank_ok(&["deposit", project, "1000000"]);
+    }
+    bank.set_clock(T0 + 86_400);
+    bank
+}
+
+fn charge(bank: &Bank, hour: &Hour<'_>) {
+    let at = |hour: i64| bank_api::text::format_rfc3339((T0 + hour * 3_600) * MICROS);
+    let (start, end) = (at(hour.from), at(hour.from + 1));
+    let all = [
+        "charge",
+        hour.job,
+        "-A",
+        hour.project,
+        "-u",
+        "amy",
+        "-m",
+        "colony",
+        "--procs",
+        hour.processors,
+        "--start",
+        &start,
+        "--end",
+        &end,
+        "--interim",
+    ];
+    let all = if hour.ends {
+        &all[..all.len() - 1]
+    } else {
+        &all[..]
+    };
+    bank.bank_ok(all);
+}
+
+/// Group, uses, held, and requested processor-hours; group, uses and resource.
+fn reports(bank: &Bank) -> (Vec<String>, Vec<String>) {
+    let rows = |report: &Value, names: &[&str]| -> Vec<String> {
+        let rows = report["items"].as_array().unwrap().iter();
+        let text = |row: &Value, name: &str| match &row[name] {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        let line = |row: &Value| {
+            names
+                .iter()
+                .map(|name| text(row, name))
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        rows.map(line).collect()
+    };
+    let efficiency = bank.json(&["report", "efficiency", "--from", "2025-12-31"]);
+    let priority = bank.json(&["priority", "--component", "processors=1"]);
+    assert_eq!(word(&efficiency, "by"), "project");
+    (
+        rows(&efficiency, &["group", "uses", "hours", "requested_hours"]),
+        rows(&priority["report"], &["group", "uses", "resource"]),
+    )
+}
+
+#[test]
+fn processors_that_change_count_for_their_charge() {
+    let mut bank = bank();
+    let hour = |job, project, processors, from, ends| Hour {
+        job,
+        project,
+        processors,
+        from,
+        ends,
+    };
+    charge(&bank, &hour("a", "chem", "4", 0, false));
+    charge(&bank, &hour("a", "chem", "1", 1, true));
+    charge(&bank, &hour("b", "bio", "1", 0, false));
+    charge(&bank, &hour("b", "bio", "4", 1, true));
+    let (efficiency, priority) = reports(&bank);
+    assert_eq!(efficiency, ["bio 1 5.00 0.00", "chem 1 5.00 0.00"]);
+    assert_eq!(priority, ["bio 1 18000", "chem 1 18000"]);
+    bank.verify();
+}
+
+/// A job of a scheduler that asked for four hours, with four processors for an hour and one for the next.
+#[test]
+fn each_part_has_its_share_of_the_requested_time() {
+    let mut bank = bank();
+    for (hour, event, processors, times) in [
+        (0, "reserve", 4, "<WallDuration>14400</WallDuration>"),
+        (1, "charge", 4, "<ChargeDuration>3600</ChargeDuration>"),
+        (2, "end", 1, "<ChargeDuration>3600</ChargeDuration>"),
+    ] {
+        bank.set_clock(T0 + 86_400 + hour * 3_600);
+        let document = format!(
+            "<Job><ObjectID>a</ObjectID><User>amy</User><Account>chem</Account>\
+             <Processors>{processors}</Processors>{times}</Job>"
+        );
+        bank.script(event, document.as_bytes()).expect(0, "");
+    }
+    let (efficiency, priority) = reports(&bank);
+    assert_eq!(efficiency, ["chem 1 5.00 10.00"]);
+    assert_eq!(priority, ["chem 1 18000"]);
+    bank.verify();
+}
+
+#[test]
+fn each_owner_has_its_charges() {
+    let mut bank = bank();
+    let hour = |project, from, ends| Hour {
+        job: "a",
+        project,
+        processors: "2",
+        from,
+        ends,
+    };
+    charge(&bank, &hour("chem", 0, false));
+    charge(&bank, &hour("bio", 1, true));
+    let both = ["bio 1 2.00 0.00", "chem 0 2.00 0.00"];
+    assert_eq!(reports(&bank).0, both);
+    assert_eq!(reports(&bank).1, ["bio 1 7200", "chem 0 7200"]);
+    // An undo takes the hour back, and its own undo gives it again.
+    let last = bank.query("SELECT max(id) FROM tx WHERE op = 'charge'")[0][0].clone();
+    bank.bank_ok(&["undo", &last]);
+    assert_eq!(reports(&bank).0, ["chem 1 2.00 0.00"]);
+    let last = bank.query("SELECT max(id) FROM tx WHERE op = 'undo'")[0][0].clone();
+    bank.bank_ok(&["undo", &last]);
+    assert_eq!(reports(&bank).0, both);
+    bank.verify();
+}
