@@ -17,18 +17,22 @@ use chrono::{DateTime, Datelike as _, Months, NaiveDate, Utc};
 
 use super::job_name;
 
-/// The row of a cost; none where its times are beyond the calendar.
-pub fn row(directory: &Directory, closes: &Closes, cost: &Cost) -> Option<Row> {
+/// The project of a cost; empty for a deposit on an account of several ones.
+pub fn project<'a>(directory: &'a Directory, cost: &'a Cost) -> &'a str {
+    let own = || directory.account(AccountId(cost.account?))?.only_project();
+    match cost.what {
+        What::Deposit => own().unwrap_or_default(),
+        What::Charged(_) | What::Back(_) => &cost.project,
+    }
+}
+
+/// The row of a cost with the project at the top of its own; none where its times are beyond the calendar.
+pub fn row(directory: &Directory, closes: &Closes, (cost, top): (&Cost, String)) -> Option<Row> {
     let account = cost.account.and_then(|id| directory.account(AccountId(id)));
-    let own = account.and_then(|account| account.only_project());
-    let project = match cost.what {
-        What::Deposit => own.unwrap_or_default(),
-        What::Charged(_) | What::Back(_) => cost.project.as_str(),
-    };
     let base = Row {
         credits: cost.amount,
-        top: top(directory, project),
-        project: project.to_owned(),
+        top,
+        project: project(directory, cost).to_owned(),
         account: account.map_or_else(String::new, |account| account.name.clone()),
         tx: cost.tx,
         ..Row::default()
@@ -126,17 +130,6 @@ fn begun(used: &Used) -> Timestamp {
     let start = charge.at.minus(Seconds(charge.priced().0.max(0)));
     let of_job = job.start.filter(|at| *at <= charge.at);
     of_job.map_or(start, |at| at.max(start))
-}
-
-/// The project at the top of the one that was charged.
-fn top(directory: &Directory, project: &str) -> String {
-    let Some(known) = directory.project_named(project) else {
-        return project.to_owned();
-    };
-    let line = directory.lineage(known.id);
-    line.last()
-        .map_or(project, |top| top.name.as_str())
-        .to_owned()
 }
 
 /// The UTC month of an instant: its start, and the start of the next.

@@ -309,3 +309,31 @@ fn an_instant_at_the_start_of_a_month_is_billed_in_it() {
         ]
     );
 }
+
+/// A project that gets another parent is billed to that one from then on. What goes back of an earlier charge goes to the
+/// account that was billed for it.
+#[test]
+fn rows_keep_the_billing_account_of_their_time() {
+    let bank = bank();
+    bank.bank_ok(&["project", "add", "science"]);
+    charge(&bank, "job.1", "chemistry", "3600");
+    let before = export(&bank, &["focus"]);
+    bank.bank_ok(&["project", "set", "chemistry", "--parent", "science"]);
+    assert_eq!(export(&bank, &["focus"]), before);
+    bank.bank_ok(&["refund", "job.1", "400"]);
+    charge(&bank, "job.2", "chemistry", "60");
+    bank.bank_ok(&["deposit", "chemistry", "5"]);
+    let all = rows(&export(&bank, &["focus"]));
+    let own = all.iter().filter(|row| row["SubAccountId"] == "chemistry");
+    let billed: Vec<[&str; 2]> = own
+        .map(|row| ["ResourceId", "BillingAccountId"].map(|name| row[name].as_str()))
+        .collect();
+    let expected = [
+        ["", "chemistry"],
+        ["job.1", "chemistry"],
+        ["job.1", "chemistry"],
+        ["job.2", "science"],
+        ["", "science"],
+    ];
+    assert_eq!(billed, expected);
+}

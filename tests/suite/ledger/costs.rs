@@ -53,7 +53,7 @@ fn what_is_billed_is_what_was_charged_times_the_price() {
                 let costs = page(&reader, after, limit).unwrap();
                 for cost in &costs.rows {
                     back += usize::from(matches!(cost.what, What::Back(_)));
-                    let made = row(&directory, &costs.closes, cost).unwrap();
+                    let made = row(&directory, &costs.closes, (cost, String::new())).unwrap();
                     text.push_str(&line(&made, &money(), false).unwrap());
                 }
                 after = costs.last;

@@ -1,7 +1,7 @@
 //! Movements of accounts: charges, their reversals, and deposits; transaction by transaction, in
 //! the order of the journal.
 
-use super::super::{Error, codec, numbers};
+use super::super::{Error, codec, numbers, version};
 use super::charges::{self, Charge};
 use super::closes;
 use super::jobs::{self, JobRow};
@@ -105,6 +105,16 @@ pub fn page(connection: &Connection, after: i64, limit: usize) -> Result<Costs, 
         share(rows);
     }
     Ok(costs)
+}
+
+/// The project at the top of the one of a cost, when that was charged or deposited. What goes back of a charge goes to
+/// the one of the charge.
+pub fn top(connection: &Connection, cost: &Cost, project: &str) -> Result<String, Error> {
+    let tx = match &cost.what {
+        What::Back(used) => used.charge.tx,
+        What::Charged(_) | What::Deposit => cost.tx,
+    };
+    version::top_of(connection, project, tx)
 }
 
 /// Whether two rows are of one charge, which several accounts paid.

@@ -89,6 +89,20 @@ pub(crate) fn records_of(
     Ok((found, others))
 }
 
+/// The project at the top of one when a transaction had been written: itself if it was below none, or not there yet.
+pub(crate) fn top_of(connection: &Connection, project: &str, tx: i64) -> Result<String, Error> {
+    let mut line = vec![project.to_owned()];
+    while let Some(own) = line.last() {
+        let record = then(connection, tx, "project", own, &Records::default())?;
+        let above = record.map_or_else(String::new, |own| own.text("parent").to_owned());
+        if above.is_empty() || line.contains(&above) {
+            break;
+        }
+        line.push(above);
+    }
+    Ok(line.pop().unwrap_or_default())
+}
+
 /// A record as it was when a transaction had been written; none where it was not there yet.
 fn then(
     connection: &Connection,

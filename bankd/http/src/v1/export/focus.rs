@@ -1,10 +1,12 @@
 //! Costs as FOCUS has them, along the journal (`usage-records.md` 5.4). Its cursor is a transaction.
 
+use std::sync::Arc;
+
 use bank_api::v1::ExportQuery;
 use bank_core::ids::AccountId;
 use bank_core::refusal::Refusal;
 use bankd_emit::focus::{self, Money};
-use bankd_records::costs::row;
+use bankd_records::costs::{project, row};
 use bankd_store::read::costs::{self, Cost, What};
 
 use super::{Call, DEFAULT_LIMIT, Handled, Making, Wanted, ahead, ok, pages, unset};
@@ -23,19 +25,24 @@ pub(super) async fn page(call: &Call, wanted: Wanted, query: &ExportQuery) -> Ha
         .as_deref()
         .map(|text| read_cursor(text, &money.bank));
     let since = since.transpose().map_err(refused)?.unwrap_or(0);
-    let page = call
-        .ask(move |connection| costs::page(connection, since, limit))
-        .await?;
+    let directory = Arc::clone(call.directory());
+    let read = call.ask(move |connection| {
+        let page = costs::page(connection, since, limit)?;
+        let top = |cost| costs::top(connection, cost, project(&directory, cost));
+        let tops: Result<Vec<String>, _> = page.rows.iter().map(top).collect();
+        Ok((page, tops?))
+    });
+    let (page, tops) = read.await?;
     if since > page.last {
         return Err(ahead(call));
     }
     let is_safe = query.spreadsheet_safe.is_some_and(bool::from);
     let mut making = Making::default();
-    for cost in &page.rows {
+    for (cost, top) in page.rows.iter().zip(tops) {
         if !is_seen(call, &wanted, cost) {
             continue;
         }
-        let row = row(call.directory(), &page.closes, cost);
+        let row = row(call.directory(), &page.closes, (cost, top));
         let row = row.filter(|row| wanted.is_at(row.end));
         let Some(row) = row else { continue };
         let Some(line) = focus::line(&row, &money, is_safe) else {
