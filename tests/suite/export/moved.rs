@@ -320,3 +320,34 @@ fn own_lines_are_read_back() {
         assert!(again.contains(part), "{part}: {again}");
     }
 }
+
+/// Formats of finished jobs keep the first name of a use that is settled to another project, also if its record was amended
+/// before: the whole export is the text that the cursor made.
+#[test]
+fn a_settlement_renames_no_finished_job() {
+    let bank = funded("strict");
+    reported(&bank, "plain", "ghost", 1);
+    reported(&bank, "amended", "ghost", 1);
+    reported(&bank, "amended", "ghost", 2);
+    reported(&bank, "given", "ghost", 1);
+    reported(&bank, "given", "chemistry", 2);
+    let jobs = || -> Vec<String> {
+        let text = export(&bank, &["xdmod"]);
+        let cells = text.lines().map(|line| line.split('|').collect::<Vec<_>>());
+        cells
+            .map(|cells| format!("{} {}", cells[25], cells[5]))
+            .collect()
+    };
+    let before = jobs();
+    assert_eq!(before, ["plain ghost", "amended ghost", "given chemistry"]);
+    for job in ["plain", "amended"] {
+        bank.bank_ok(&["settle", job, "-A", "physics"]);
+    }
+    assert_eq!(jobs(), before);
+    // The next amendment is a new state, with the project that pays.
+    reported(&bank, "amended", "ghost", 3);
+    assert_eq!(
+        jobs(),
+        ["plain ghost", "given chemistry", "amended physics"]
+    );
+}

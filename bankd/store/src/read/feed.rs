@@ -10,7 +10,7 @@
 //! run only the last one is exported. So the version that the cursor passed is known: it is that of
 //! the beginning of the run, and the record names it as replaced.
 
-use super::super::{Error, KeptRecord, records_after};
+use super::super::{Error, KeptRecord, records_after, rollup};
 use bank_core_figures::sizes;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
@@ -156,7 +156,7 @@ pub struct Amendment {
     pub billed: i64,
     /// The same in the shadow totals.
     pub shadow: i64,
-    /// Whose use it is: after the undo of an amendment, that of before.
+    /// Whose use it is by the amendment, without later settlements: after the undo of an amendment, that of before.
     pub project: String,
     /// The user.
     pub user: String,
@@ -369,17 +369,17 @@ fn current_item(connection: &Connection, kept: KeptRecord) -> Result<Item, Error
     let Some(used) = read(row)? else {
         return Ok(Item::Kept(kept));
     };
-    let sql = "SELECT billed, shadow_billed, project, user FROM instance WHERE id = ?1";
+    let sql = "SELECT billed, shadow_billed FROM instance WHERE id = ?1";
     let mut statement = connection.prepare_cached(sql)?;
-    let amendment = statement.query_row([instance], |r| {
-        Ok(Amendment {
-            used,
-            billed: r.get(0)?,
-            shadow: r.get(1)?,
-            project: r.get(2)?,
-            user: r.get(3)?,
-        })
-    })?;
+    let (billed, shadow) = statement.query_row([instance], |r| Ok((r.get(0)?, r.get(1)?)))?;
+    let names = rollup::names_by(connection, instance, latest)?;
+    let amendment = Amendment {
+        used,
+        billed,
+        shadow,
+        project: names.0,
+        user: names.1,
+    };
     Ok(Item::Amending(kept, Box::new(amendment)))
 }
 

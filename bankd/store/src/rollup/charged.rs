@@ -272,6 +272,28 @@ pub(crate) fn owned(connection: &Connection, id: i64) -> Result<Vec<Owned>, Erro
     Ok(remaining(&chain).into_iter().map(own).collect())
 }
 
+/// The project and the user of an instance by its usage rows up to one: those that the last remaining one of them
+/// names, else the present ones.
+pub(crate) fn names_by(
+    connection: &Connection,
+    id: i64,
+    upto: i64,
+) -> Result<(String, String), Error> {
+    let Some(subject) = Subject::read(connection, id)? else {
+        return Ok(Default::default());
+    };
+    let chain = chain(connection, subject.last_usage)?;
+    let until = remaining(&chain).into_iter().rev();
+    for charge in until.filter(|charge| charge.id <= upto) {
+        let parts = parts_of(connection, charge)?;
+        let gives = parts.iter().find(|part| part.of.is_none());
+        if let Some(part) = gives.or(parts.first()) {
+            return Ok((part.project.clone(), part.user.clone()));
+        }
+    }
+    Ok((subject.project, subject.user))
+}
+
 /// Whether the last usage row of an instance takes an earlier one back, or corrects one: all of its charges may be
 /// undone.
 pub(crate) fn ends_with_undo(connection: &Connection, subject: &Subject) -> Result<bool, Error> {
