@@ -124,7 +124,7 @@ pub fn render(record: &Record, site: &Site, now: i64) -> Written {
     Written::Text(message.end())
 }
 
-/// The key of a sum of jobs: month, virtual organisation, submitting host, nodes, processors.
+/// The key of a sum of jobs: month, virtual organisation and submitting host as they are written, nodes, processors.
 type Group = ((i32, u32), String, String, i64, i128);
 
 /// Sums over jobs by month.
@@ -159,10 +159,11 @@ impl Sums {
         if site.benchmark.is_none() {
             return Err(Written::Skipped("no benchmark is configured"));
         }
+        // APEL replaces sums of equal names: a name that is omitted is none.
         let group = (
             month,
-            job.vo,
-            job.submit_host,
+            fitting(&job.vo, VALUE_MAX),
+            fitting(&job.submit_host, VALUE_MAX),
             job.nodes.unwrap_or(0),
             job.processors,
         );
@@ -209,7 +210,7 @@ impl Sums {
         let each = counts.into_iter().map(|(((year, month), host), jobs)| {
             let mut message = Message::default();
             message.say("Site", &site.name, VALUE_MAX);
-            message.say("SubmitHost", host, VALUE_MAX);
+            message.written("SubmitHost", host);
             message.count("NumberOfJobs", jobs.into());
             message.count("Month", month.into());
             message.count("Year", year.into());
@@ -225,8 +226,8 @@ fn summary(group: &Group, sum: &Sum, site: &Site, benchmark: &Benchmark) -> Stri
     message.say("Site", &site.name, VALUE_MAX);
     message.count("Month", (*month).into());
     message.count("Year", (*year).into());
-    message.say("VO", vo, VALUE_MAX);
-    message.say("SubmitHost", host, VALUE_MAX);
+    message.written("VO", vo);
+    message.written("SubmitHost", host);
     message.say("Infrastructure", &site.infrastructure, TYPE_MAX);
     if *nodes > 0 {
         message.count("NodeCount", (*nodes).into());
@@ -266,9 +267,13 @@ struct Message {
 impl Message {
     /// Adds a value, unless there is none; one that is too long is withheld.
     fn say(&mut self, key: &str, value: &str, most: usize) {
-        let value = encoded(value);
-        if !value.is_empty() && value.len() <= most {
-            self.raw(key, &value);
+        self.written(key, &fitting(value, most));
+    }
+
+    /// Adds a value as it is written, unless there is none.
+    fn written(&mut self, key: &str, value: &str) {
+        if !value.is_empty() {
+            self.raw(key, value);
         }
     }
 
@@ -285,6 +290,13 @@ impl Message {
     fn end(self) -> String {
         self.text + "%%\n"
     }
+}
+
+/// A value as it is written; empty where that is too long.
+fn fitting(value: &str, most: usize) -> String {
+    Some(encoded(value))
+        .filter(|text| text.len() <= most)
+        .unwrap_or_default()
 }
 
 /// A value in printable ASCII, without `%%`, without blanks at its ends, and none of the words for

@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use super::{bank, charged, export, path, watched};
-use crate::harness::{Ran, shared_folder, skip, tool};
+use crate::harness::{Ran, T0, shared_folder, skip, tool};
 
 #[test]
 fn documents_are_valid_by_their_schemas() {
@@ -146,4 +146,51 @@ fn what_is_lost_is_counted_and_who_may_not_ask_is_refused() {
     );
     let ran = bank.bank(&["export", "jsonl", "--explain-loss"]);
     assert!(!ran.stderr.contains("has no"), "{}", ran.stderr);
+}
+
+/// APEL replaces sums with equal keys: names that are omitted because they are too long make one sum.
+#[test]
+fn apel_sums_of_omitted_names_are_added_up() {
+    let bank = bank();
+    bank.set_clock(T0 + 86_400);
+    let long = "физика-плазмы-и-управляемый-термоядерный-синтез";
+    for n in 1..=3 {
+        let (project, job) = (format!("{long}-{n}"), format!("job.{n}"));
+        let work = ["-m", "blue", "--procs", "1", "--duration", "3600"];
+        bank.bank_ok(&["project", "add", &project, "--members", "amy"]);
+        bank.bank_ok(&[&["charge", &job, "-A", &project, "-u", "amy"][..], &work].concat());
+    }
+    for m in 1..=2 {
+        let machine = format!("{long}-{m}");
+        bank.bank_ok(&["machine", "add", &machine, "--mode", "track"]);
+        let work = ["-m", &machine, "--procs", "1", "--duration", "3600"];
+        bank.bank_ok(
+            &[
+                &["charge", "other", "-A", "chemistry", "-u", "amy"][..],
+                &work,
+            ]
+            .concat(),
+        );
+    }
+    let count = |message: &str| -> Vec<String> {
+        let text = export(&bank, &["apel", "--message", message, "--month", "2026-01"]);
+        let all = text.split("%%\n").filter(|one| !one.trim().is_empty());
+        let figures = all.map(|one| {
+            let of = |key: &str| {
+                let line = one.lines().find_map(|line| line.strip_prefix(key));
+                line.unwrap_or("-").to_owned()
+            };
+            [
+                of("SubmitHost: "),
+                of("NumberOfJobs: "),
+                of("WallDuration: "),
+            ]
+            .join(" ")
+        });
+        figures.collect()
+    };
+    assert_eq!(count("summary"), ["blue 3 10800", "- 2 7200"]);
+    let sync = export(&bank, &["apel", "--message", "sync"]);
+    assert_eq!(sync.matches("NumberOfJobs: 2\n").count(), 1, "{sync}");
+    assert_eq!(sync.matches("%%").count(), 2, "{sync}");
 }
