@@ -1,7 +1,10 @@
 //! Who gets what of an export: what is in their view, or nothing at all; and balances for Open `OnDemand`.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
+use super::sums::thousandths;
 use super::{bank, export, imported, path, uses, watched};
 use crate::harness::{Bank, Ran, Setup, T0};
 
@@ -179,4 +182,50 @@ fn balances_for_open_ondemand_are_whole_and_of_members() {
     export(&bank, &["ondemand", "-o", &name]);
     let kept: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
     assert_eq!(kept["balances"], amount["balances"]);
+}
+
+/// A member has the money of the accounts that the member may use, as in `bank balance -u`. A user who is not active has no row.
+#[test]
+fn open_ondemand_has_what_each_member_may_use() {
+    let bank = Bank::new();
+    for user in ["bob", "eve"] {
+        bank.bank(&["user", "add", user]);
+        bank.bank_ok(&["project", "members", "add", "physics", user]);
+    }
+    bank.bank_ok(&[
+        "account",
+        "add",
+        "pool",
+        "--projects",
+        "physics",
+        "--users",
+        "bob",
+    ]);
+    bank.bank_ok(&["deposit", "pool", "5000"]);
+    bank.bank_ok(&["user", "set", "eve", "--active", "no"]);
+    let text = export(&bank, &["ondemand"]);
+    let found: Value = serde_json::from_str(&text).unwrap();
+    let rows = found["balances"].as_array().unwrap().iter();
+    let rows = rows.filter(|row| row["project"] == "physics");
+    let rows: BTreeMap<&str, i64> = rows
+        .map(|row| {
+            (
+                row["user"].as_str().unwrap(),
+                row["value"].as_i64().unwrap(),
+            )
+        })
+        .collect();
+    for (user, value) in &rows {
+        let own = bank.items(&["balance", "physics", "-u", user]);
+        let own: i128 = own
+            .iter()
+            .map(|row| thousandths(&row["available"]) / 1_000)
+            .sum();
+        assert_eq!(i128::from(*value), own, "{user}");
+    }
+    assert!(
+        rows.contains_key("bob") && !rows.contains_key("eve"),
+        "{text}"
+    );
+    assert!(rows.values().any(|value| *value >= 5000), "{text}");
 }

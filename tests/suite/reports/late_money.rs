@@ -400,3 +400,19 @@ fn a_balance_sheet_keeps_removed_accounts() {
     let later = run("report balance-sheet --from 2026-03-01 --to 2026-03-02 --csv");
     assert!(!later.contains("bio"), "{later}");
 }
+
+/// An account that was recorded later and removed since has its balance of a day before both, as its statement does.
+#[test]
+fn a_removed_account_has_its_balance_of_before_its_creation() {
+    let bank = Bank::new();
+    bank.set_clock(T0 + 30 * DAY);
+    bank.bank_ok(&["project", "add", "late"]);
+    bank.bank_ok(&["deposit", "late", "500", "--effective", &time("01-10")]);
+    let then = || bank.bank_ok(&["balance", "--at", &time("01-20"), "--csv"]);
+    let before = then();
+    assert!(before.contains("late"), "{before}");
+    bank.bank_ok(&["account", "rm", "late", "--yes", "--force"]);
+    assert_eq!(then(), before);
+    bank.bank_ok(&["project", "rm", "late", "--yes"]);
+    assert_eq!(then(), before);
+}

@@ -48,9 +48,7 @@ pub(super) async fn balances(call: Call) -> Handled {
         if !call.view.sees_project(project) {
             continue;
         }
-        if let Some(number) = number(&call, &outlooks, value) {
-            balances.extend(each_member(&call, project, number));
-        }
+        balances.extend(each_member(&call, project, &outlooks, value));
     }
     balances.sort_by(|a, b| (&a.user, &a.project).cmp(&(&b.user, &b.project)));
     let unit = match value {
@@ -69,7 +67,7 @@ pub(super) async fn balances(call: Call) -> Handled {
     })
 }
 
-/// The number of a project, cut to a whole one; `None` without a value, such as the days of an account
+/// The number of accounts, cut to a whole one; `None` without a value, such as the days of an account
 /// without charges.
 fn number(call: &Call, outlooks: &[&Outlook], value: Value) -> Option<i64> {
     let available: i128 = outlooks.iter().map(|o| o.figures.available()).sum();
@@ -95,19 +93,34 @@ fn number(call: &Call, outlooks: &[&Outlook], value: Value) -> Option<i64> {
     i64::try_from(number).ok()
 }
 
-/// A row for each active and visible member. A plain member sees only themselves.
-fn each_member(call: &Call, project: &Project, value: i64) -> Vec<OnDemandBalance> {
+/// A row for each active and visible member, over the accounts that the member may use. A plain member sees only
+/// themselves.
+fn each_member(
+    call: &Call,
+    project: &Project,
+    outlooks: &[&Outlook],
+    value: Value,
+) -> Vec<OnDemandBalance> {
     let directory = call.directory();
     let leads = call.view.is_unlimited() || call.view.leads(project);
     let own = call.view.own_user().map(|user| user.id);
     let members = directory.members_of(project.id).into_iter();
     let seen = members.filter(|member| member.active && (leads || own == Some(member.user)));
-    seen.filter_map(|member| {
+    let users = seen.filter_map(|member| directory.user(member.user));
+    let rows = users.filter(|user| user.active).filter_map(|user| {
+        let usable = |outlook: &&&Outlook| {
+            let account = directory.account(outlook.id);
+            account.is_some_and(|a| call.view.usable(a, Some(project), Some(user), None))
+        };
+        let own: Vec<&Outlook> = outlooks.iter().filter(usable).copied().collect();
+        if own.is_empty() {
+            return None;
+        }
         Some(OnDemandBalance {
-            user: directory.user(member.user)?.name.clone(),
+            user: user.name.clone(),
             project: project.name.clone(),
-            value,
+            value: number(call, &own, value)?,
         })
-    })
-    .collect()
+    });
+    rows.collect()
 }

@@ -4,6 +4,8 @@ use super::super::super::{Error, bank, choice, traces, version};
 use super::cut::{AsOf, Cut};
 use bank_core::directory::{Directory, Policy};
 use bank_core::ids::AccountId;
+use bank_core::kind::{Key, Record};
+use bank_core::model::Account;
 use rusqlite::Connection;
 use std::collections::BTreeMap;
 
@@ -67,17 +69,25 @@ fn add_opened_later(
     for account in accounts.into_iter().filter_map(|id| later.account(id)) {
         let project = account
             .only_project()
-            .and_then(|name| later.project_named(name));
+            .and_then(|name| later.any_project_named(name));
         for project in project
             .map(|own| later.lineage(own.id))
             .into_iter()
             .flatten()
         {
-            let record = later.records.named("project", &project.name);
+            let key = Key::Name(project.name.clone());
+            let record = later.records.ever("project", &key);
             let is_new = directory.project(project.id).is_none();
-            directory.put_records(record.filter(|_| is_new).cloned());
+            directory.put_records(record.filter(|_| is_new).map(|record| Record {
+                deleted: false,
+                ..record.clone()
+            }));
         }
-        directory.put_account(account.clone());
+        // A later removal does not count at the instant.
+        directory.put_account(Account {
+            deleted: false,
+            ..account.clone()
+        });
     }
     Ok(())
 }
