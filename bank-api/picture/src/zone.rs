@@ -43,6 +43,18 @@ impl Zone {
         }
     }
 
+    /// How times between two moments are shown: the name of the zone, else its offsets at these moments.
+    pub fn label(self, from: i64, until: i64) -> String {
+        if let Self::Named(zone) = self {
+            return format!("of {}", zone.name());
+        }
+        let [first, last] = [from, until].map(|us| self.show(us).format("%z").to_string());
+        if first == last {
+            return last;
+        }
+        format!("{first} at the start and {last} at the end")
+    }
+
     /// A moment as this zone's wall clock, with its offset.
     pub fn show(self, us: i64) -> DateTime<FixedOffset> {
         let utc = DateTime::<Utc>::from_timestamp_micros(us).unwrap_or_default();

@@ -69,10 +69,11 @@ impl Html {
         picture::foot().to_owned()
     }
 
-    /// The offset of local times at the end of the period.
+    /// The zone of local times in the period.
     fn zone(&self, statement: &Statement) -> String {
-        let at = when::read(&statement.until).unwrap_or_default();
-        self.form.zone.show(at).format("%z").to_string()
+        let until = when::read(&statement.until).unwrap_or_default();
+        let from = statement.from.as_deref().and_then(when::read);
+        self.form.zone.label(from.unwrap_or(until), until)
     }
 
     fn sums(&self, statement: &Statement) -> String {
