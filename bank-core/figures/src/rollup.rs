@@ -28,7 +28,7 @@ pub const SPREAD: usize = 11;
 /// All measures.
 pub const MEASURES: usize = 19;
 /// The upper bound of one total; larger totals count as this.
-const MOST: i128 = 1 << 62;
+const MOST: i128 = 1 << 80;
 
 /// The quantities that are added up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -274,36 +274,35 @@ impl Use {
     }
 }
 
-/// The cumulative share of a total at the ends of hours. Its size is at most 2^62, and so are its
+/// The cumulative share of a total at the ends of hours. Its size is at most [`MOST`], and so are its
 /// parts.
 #[derive(Clone, Copy)]
 struct Walk {
     is_negative: bool,
-    whole: u64,
-    rest: u64,
-    step: u64,
-    step_rest: u64,
-    wall: u64,
+    whole: u128,
+    rest: u128,
+    step: u128,
+    step_rest: u128,
+    wall: u128,
 }
 
 impl Walk {
     fn new(total: i128, head: i64, wall: i64) -> Walk {
-        let size = u64::try_from(total.unsigned_abs()).unwrap_or(u64::MAX);
-        let wall = u64::try_from(wall).unwrap_or(0).max(1);
+        let size = total.unsigned_abs();
+        let wall = u128::try_from(wall).unwrap_or(0).max(1);
         // Mostly a total is a whole number for each microsecond, and nothing is left over.
         let each = size.checked_div(wall).unwrap_or(0);
         let over = size.checked_rem(wall).unwrap_or(0);
         let cut = |time: i64| {
-            let time = u64::try_from(time).unwrap_or(0);
+            let time = u128::try_from(time).unwrap_or(0);
             let whole = each.saturating_mul(time);
             if over == 0 {
                 return (whole, 0);
             }
-            let product = u128::from(over).saturating_mul(time.into());
-            let part = product.checked_div(wall.into()).unwrap_or(0);
-            let rest = product.checked_rem(wall.into()).unwrap_or(0);
-            let fits = |number: u128| u64::try_from(number).unwrap_or(u64::MAX);
-            (whole.saturating_add(fits(part)), fits(rest))
+            let product = over.saturating_mul(time);
+            let part = product.checked_div(wall).unwrap_or(0);
+            let rest = product.checked_rem(wall).unwrap_or(0);
+            (whole.saturating_add(part), rest)
         };
         let ((whole, rest), (step, step_rest)) = (cut(head), cut(HOUR));
         Walk {
@@ -317,7 +316,7 @@ impl Walk {
     }
 
     fn signed(&self) -> i128 {
-        let whole = i128::from(self.whole);
+        let whole = i128::try_from(self.whole).unwrap_or(i128::MAX);
         if self.is_negative {
             whole.saturating_neg()
         } else {

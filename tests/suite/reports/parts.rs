@@ -146,3 +146,47 @@ fn each_owner_has_its_charges() {
     assert_eq!(reports(&bank).0, both);
     bank.verify();
 }
+
+/// Memory for weeks is exact, whatever its size: days add up to the whole.
+#[test]
+fn large_memory_is_counted_exactly() {
+    let mut bank = bank();
+    bank.set_clock(T0 + 30 * 86_400);
+    let at = |day: i64| bank_api::text::format_rfc3339((T0 + day * 86_400) * MICROS);
+    for (job, size) in [("a", "9000000000000"), ("b", "7000000000000")] {
+        bank.bank_ok(&[
+            "charge",
+            job,
+            "-A",
+            "chem",
+            "-u",
+            "amy",
+            "-m",
+            "colony",
+            "--procs",
+            "1",
+            "--memory",
+            size,
+            "--start",
+            &at(0),
+            "--end",
+            &at(20),
+        ]);
+    }
+    let words = ["usage", "--from", "-infinity", "--to", "infinity", "--by"];
+    let hours = |more: &[&str]| -> i64 {
+        let table = bank.json(&[&words[..], more].concat());
+        let rows = table["rows"].as_array().unwrap().iter();
+        let hours = rows.map(|row| {
+            word(row, "memory_mib_hours")
+                .trim_end_matches(".000000")
+                .parse::<i64>()
+                .unwrap()
+        });
+        hours.sum()
+    };
+    let all = 16_000_000_000_000 * 480;
+    assert_eq!(hours(&["project"]), all);
+    assert_eq!(hours(&["project,day"]), all);
+    bank.verify();
+}
