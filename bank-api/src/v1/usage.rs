@@ -226,9 +226,9 @@ pub struct UsageTaken {
 pub struct UsageItem {
     /// The job's id.
     pub id: String,
-    /// `charged`; `adjusted`: its values changed; `free`: the policy charges nothing; `unused`: the job
-    /// never ran; `unbilled`: recorded on `#unbilled`; `duplicate`: recorded earlier; `kept`: another
-    /// source charges the machine; `refused`.
+    /// `charged`; `notional`: counted in the shadow totals only; `adjusted`: its values changed; `free`: the policy
+    /// charges nothing; `unused`: the job never ran; `unbilled`: recorded on `#unbilled`; `duplicate`: recorded
+    /// earlier; `kept`: another source charges the machine; `refused`.
     pub outcome: String,
     /// Billed amount; negative for a refund.
     pub amount: Option<String>,

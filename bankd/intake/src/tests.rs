@@ -326,6 +326,6 @@ fn what_is_known_is_found_among_what_is_new() {
     };
     site.import(&lines(3), 1_000);
     let again = site.import(&lines(1), 150);
-    let outcomes = [("charged".to_owned(), 333), ("duplicate".to_owned(), 167)];
+    let outcomes = [("notional".to_owned(), 333), ("duplicate".to_owned(), 167)];
     assert_eq!(again.outcomes, outcomes.into());
 }

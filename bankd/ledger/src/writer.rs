@@ -21,7 +21,7 @@ mod turn;
 pub use collect::{Collect, Collected, Collecting, Details, Gathered, Memory, NOT_CHARGED, Work};
 pub use failure::SubmitError;
 pub use opening::{Opened, Opening, Step, StepDone, StepKey, Unopened};
-pub use portion::{Item, Landed, OnItsWay, Others, Portion, Row};
+pub use portion::{Item, Landed, OnItsWay, Others, Portion, Row, result};
 pub use recording::Recording;
 pub use replica::{Cluster, Keeper, OnLead, Replica, Role, State, entry_changes, opening_body};
 pub use standing::Standing;

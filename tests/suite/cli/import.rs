@@ -232,3 +232,26 @@ fn a_charge_policy_is_one_of_eleven() {
     assert_eq!(text(&shown, "charge_policy"), "DEBITREQUESTEDWC");
     bank.verify();
 }
+
+/// A machine of which usage is only counted charges nobody: the summary does not report a charge.
+#[test]
+fn usage_that_moves_no_money_is_notional() {
+    for mode in ["track", "notional"] {
+        let mut bank = Bank::new();
+        bank.bank_ok(&["machine", "set", "colony", "--mode", mode]);
+        let import = |lines: &[String]| import(&bank, lines, &[]).1;
+        let (first, second) = (line("1", ""), line("2", ""));
+        assert_eq!(
+            import(std::slice::from_ref(&first)),
+            "1 record: 1 notional\n",
+            "{mode}"
+        );
+        assert_eq!(
+            import(&[first, second]),
+            "2 records: 1 duplicate, 1 notional\n",
+            "{mode}"
+        );
+        assert_eq!(bank.figures("chemistry").0, 100_000, "{mode}");
+        bank.verify();
+    }
+}

@@ -6875,6 +6875,7 @@ class Status:
 
     next_cycle: NextCycle | None = None
 
+
     # Liens that hold money; `null` for restricted callers.
     open_liens: int | None = None
 
@@ -7262,9 +7263,9 @@ class UsageItem:
     # The job's id.
     id: str
 
-    # `charged`; `adjusted`: its values changed; `free`: the policy charges nothing; `unused`: the job never ran;
-    # `unbilled`: recorded on `#unbilled`; `duplicate`: recorded earlier; `kept`: another source charges the
-    # machine; `refused`.
+    # `charged`; `notional`: counted in the shadow totals only; `adjusted`: its values changed; `free`: the policy
+    # charges nothing; `unused`: the job never ran; `unbilled`: recorded on `#unbilled`; `duplicate`: recorded
+    # earlier; `kept`: another source charges the machine; `refused`.
     outcome: str
 
     # The charge policy.

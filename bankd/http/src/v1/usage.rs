@@ -17,7 +17,7 @@ use bank_core::usage::Usage;
 use bank_core::usage::kept::{HOSTS, PROCESSORS, kept};
 use bankd_intake::namespace;
 use bankd_ledger::access::right::Right;
-use bankd_ledger::writer::Decided;
+use bankd_ledger::writer::{Decided, result};
 use bankd_store::answer::{Answer, Media};
 use serde_json::Value;
 
@@ -138,11 +138,7 @@ fn shaped(decided: &Decided<'_>, report: &UsageReport, used: &Used) -> UsageItem
     };
     UsageItem {
         id: report.request.object_id.clone(),
-        outcome: if unbilled {
-            "unbilled".to_owned()
-        } else {
-            used.became.word().to_owned()
-        },
+        outcome: result(report, used.became, charged).to_owned(),
         amount: charged.map(|c| json::amount(c.amount, bank)),
         unit: bank.unit.clone(),
         account: account.map(|a| a.name.clone()),

@@ -3,6 +3,7 @@
 
 use super::{Caller, SubmitError, Task, Writer};
 use bank_core::command::{Reports, UsageReport};
+use bank_core::effects::{Became, Billing, Charged};
 use bankd_store::{FollowMark, QuarantineRow, RawBlock, Snapshot, SourceSeen};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -176,5 +177,16 @@ impl Writer {
     pub(super) fn wait_for_room(&self, task: Task) -> Result<(), SubmitError> {
         self.shared.depth.fetch_add(1, Ordering::Relaxed);
         self.queue.send(task).map_err(|_| SubmitError::Stopped)
+    }
+}
+
+/// The result of a use, in one word. Of a use that moves no money it is `notional`, as in lists of jobs, unless another
+/// bank charged it before.
+pub fn result(report: &UsageReport, became: Became, charged: Option<&Charged>) -> &'static str {
+    let moves_nothing = report.charged_before.is_none() && became == Became::Charged;
+    match charged.map(|charged| charged.billing) {
+        Some(Billing::Unbilled) => "unbilled",
+        Some(Billing::Shadow) | None if moves_nothing => "notional",
+        _ => became.word(),
     }
 }

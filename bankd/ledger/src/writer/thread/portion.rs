@@ -3,10 +3,10 @@
 
 use super::Thread;
 use crate::hooks;
-use crate::writer::{Item, Landed, Others, Portion};
+use crate::writer::{Item, Landed, Others, Portion, result};
 use bank_api::reason::bounded;
 use bank_core::command::{Chunk, Command, Reports, UsageReport};
-use bank_core::effects::{Became, Billing, Fate, Outcome, Used};
+use bank_core::effects::{Became, Fate, Outcome};
 use bank_core::ledger;
 use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
@@ -132,7 +132,7 @@ impl Thread {
         };
         for (item, fate) in items.iter().zip(&imported.fates) {
             match fate {
-                Fate::Took(became) => taking.count(became.word()),
+                Fate::Took(became) => taking.count(result(&item.report, *became, None)),
                 Fate::Alone => taking.landed.alone.push(item.clone()),
                 Fate::Refused(refusal) => taking.refuse(item, refusal),
             }
@@ -158,7 +158,10 @@ impl Thread {
             ledger::execute(recording, &command, scope, now, portion.dry_run)
         })?;
         match decision {
-            Ok(Outcome::Used(used)) => taking.count(became(&used)),
+            Ok(Outcome::Used(used)) => {
+                let charged = used.charged.as_ref();
+                taking.count(result(&item.report, used.became, charged));
+            }
             Ok(_) => taking.count("charged"),
             Err(refusal) => taking.refuse(item, &refusal),
         }
@@ -225,13 +228,4 @@ fn reason(refusal: &Refusal) -> String {
 
 fn number(count: usize) -> u64 {
     u64::try_from(count).unwrap_or(u64::MAX)
-}
-
-/// The result of a use, in one word.
-fn became(used: &Used) -> &'static str {
-    let charged = used.charged.as_ref();
-    if charged.is_some_and(|charged| charged.billing == Billing::Unbilled) {
-        return "unbilled";
-    }
-    used.became.word()
 }
