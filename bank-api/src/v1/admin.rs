@@ -14,6 +14,9 @@ pub struct Status {
     pub version: String,
     /// False when the writer stopped or the last commit failed.
     pub healthy: bool,
+    /// Why no command is taken now; empty if commands are.
+    #[serde(default)]
+    pub obstacles: Vec<String>,
     /// Seconds since the start.
     pub uptime_s: i64,
     /// Unit label of the amounts.

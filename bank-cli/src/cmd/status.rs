@@ -67,12 +67,17 @@ fn headline(status: &Status) -> String {
     } else {
         alarming("NOT healthy !")
     };
+    let refusing = status.obstacles.iter().map(|reason| {
+        let text = alarming(&format!("commands are refused: {reason} !"));
+        format!("writer         {text}\n")
+    });
+    let refusing: String = refusing.collect();
     let size = status
         .database_bytes
         .map(|bytes| format!(" ({})", size(bytes)))
         .unwrap_or_default();
     format!(
-        "bankd {}  {health}  up {}   sqlite {}  journal {} entries{size}\n",
+        "bankd {}  {health}  up {}   sqlite {}  journal {} entries{size}\n{refusing}",
         status.version,
         when::span(status.uptime_s),
         status.sqlite_version,

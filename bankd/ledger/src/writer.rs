@@ -37,7 +37,7 @@ use bank_core::time::Timestamp;
 use bankd_config::BATCH_MAX;
 use bankd_store::answer::Answer;
 use bankd_store::{Counted, FollowMark, QuarantineRow, SinkState, SqliteStore};
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread::JoinHandle;
@@ -283,7 +283,8 @@ struct Shared {
     next_due: AtomicI64,
     /// When the newest transaction was recorded: the ledger clock never shows less.
     recorded: AtomicI64,
-    healthy: AtomicBool,
+    /// Why the last commit failed; none if it went well.
+    failure: Mutex<Option<SubmitError>>,
     directory: RwLock<Arc<Directory>>,
     /// The place of the newest usage record.
     records: watch::Sender<i64>,
@@ -332,7 +333,7 @@ pub fn start_node(
         depth: AtomicU64::new(0),
         next_due: AtomicI64::new(store.next_due().map_or(i64::MAX, |t| t.0)),
         recorded: AtomicI64::new(store.ledger_now(Timestamp(i64::MIN)).0),
-        healthy: AtomicBool::new(true),
+        failure: Mutex::new(None),
         directory: RwLock::new(store.reference()),
         records: watch::Sender::new(0),
         clock,
@@ -465,11 +466,6 @@ impl Writer {
     pub fn next_due(&self) -> Option<Timestamp> {
         let due = self.shared.next_due.load(Ordering::Acquire);
         (due != i64::MAX).then_some(Timestamp(due))
-    }
-
-    /// Whether the last commit went well.
-    pub fn is_healthy(&self) -> bool {
-        self.shared.healthy.load(Ordering::Relaxed)
     }
 
     /// Notifies of every commit with usage records.

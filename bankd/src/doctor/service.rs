@@ -90,15 +90,18 @@ pub(super) fn daemon(data: &DataDir, settings: &Http) -> Found {
     }
     let socket = data.socket();
     match ready(&socket) {
-        Ok(200) => Found::ok(
+        Ok((200, _)) => Found::ok(
             NAME,
             format!("it serves, and answers on {}", socket.display()),
         ),
-        Ok(status) => Found::of(
+        Ok((status, reasons)) => Found::of(
             NAME,
             State::Fail,
-            format!("it serves, and returns {status} on /readyz"),
-            "its log has the reason; restart a daemon that cannot write",
+            format!(
+                "it serves, and returns {status} on /readyz: {}",
+                reasons.join(", ")
+            ),
+            "remove the cause; the log has more about it. Restart a daemon that cannot write",
         ),
         Err(error) => Found::of(
             NAME,
@@ -126,8 +129,8 @@ fn is_locked(path: &Path) -> io::Result<bool> {
     }
 }
 
-/// The status of `/readyz`.
-fn ready(socket: &Path) -> io::Result<u16> {
+/// The status of `/readyz`, and its reasons.
+fn ready(socket: &Path) -> io::Result<(u16, Vec<String>)> {
     let mut stream = UnixStream::connect(socket)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
@@ -136,7 +139,13 @@ fn ready(socket: &Path) -> io::Result<u16> {
     stream.take(ANSWER_MAX).read_to_end(&mut answer)?;
     let answer = String::from_utf8_lossy(&answer);
     let status = answer.split(' ').nth(1).and_then(|word| word.parse().ok());
-    status.ok_or_else(|| io::Error::other("the response is not valid HTTP"))
+    let body = answer.split_once("\r\n\r\n").map_or("", |(_, body)| body);
+    let body: serde_json::Value = serde_json::from_str(body).unwrap_or_default();
+    let reasons = body.get("reasons").and_then(serde_json::Value::as_array);
+    let reasons = reasons.into_iter().flatten();
+    let reasons = reasons.filter_map(|reason| reason.as_str().map(str::to_owned));
+    let status = status.ok_or_else(|| io::Error::other("the response is not valid HTTP"))?;
+    Ok((status, reasons.collect()))
 }
 
 /// The certificates of AUDITOR's listener, where there is one.

@@ -114,6 +114,14 @@ fn a_full_disk_refuses_with_a_code_of_its_own_and_one_line() {
     }
     let ran = bank.bank(&["deposit", "chemistry", "1"]);
     assert_eq!(ran.exit, 5, "{}", ran.stderr);
+    // `bank status` and `bankd doctor` have the reason.
+    let status = bank.bank_ok(&["status"]);
+    let reason = "the disk of the database is full";
+    assert!(
+        status.contains("NOT healthy") && status.contains(reason),
+        "{status}"
+    );
+    assert_eq!(bank.json(&["status"])["obstacles"][0], reason);
     bank.script("charge", &Documents::own().get(5))
         .expect(0, "");
     assert_eq!(bank.spooled(), 1);

@@ -6875,6 +6875,8 @@ class Status:
 
     next_cycle: NextCycle | None = None
 
+    # Why no command is taken now; empty if commands are.
+    obstacles: list[str] = field(default_factory=list)
 
     # Liens that hold money; `null` for restricted callers.
     open_liens: int | None = None

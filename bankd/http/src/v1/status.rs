@@ -82,6 +82,8 @@ fn shaped(call: &Call, ledger: &LedgerStatus) -> Status {
     let directory = call.directory();
     let bank = &directory.bank;
     let writer = call.services.writer.counters();
+    let obstacles = call.services.writer.obstacles();
+    let obstacles: Vec<String> = obstacles.map(str::to_owned).collect();
     let standing = call.services.writer.standing();
     // Numbers of other people's allocations are theirs.
     let may_see = call.view.is_unlimited();
@@ -99,7 +101,8 @@ fn shaped(call: &Call, ledger: &LedgerStatus) -> Status {
     machines.sort_by_cached_key(|machine| Natural(machine.name.clone()));
     Status {
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        healthy: call.services.writer.obstacles().next().is_none(),
+        healthy: obstacles.is_empty(),
+        obstacles,
         uptime_s: whole(call.services.started.elapsed().as_secs()),
         unit: bank.unit.clone(),
         precision: bank.precision.places(),

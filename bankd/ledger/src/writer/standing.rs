@@ -1,6 +1,6 @@
 //! The state of the ledger's clock and of the node, for the rest of the daemon.
 
-use super::{Cluster, Role, Writer};
+use super::{Cluster, Role, Shared, SubmitError, Writer};
 use bank_core::rules::sweep::Stuck;
 use bank_core::time::Timestamp;
 use std::sync::{Arc, MutexGuard, PoisonError};
@@ -38,7 +38,10 @@ impl Writer {
 
     /// Why no command is taken now; empty if commands are.
     pub fn obstacles(&self) -> impl Iterator<Item = &'static str> {
-        let failed = (!self.is_healthy()).then_some("the last commit failed");
+        let failed = self.shared.failure().map(|cause| match cause {
+            SubmitError::Full => "the disk of the database is full",
+            _ => "the last commit failed",
+        });
         let cluster = self.shared.cluster.as_ref();
         let away = cluster.and_then(|cluster| cluster.obstacle());
         failed.into_iter().chain(away)
@@ -67,5 +70,18 @@ impl Writer {
     fn lock_standing(&self) -> MutexGuard<'_, Standing> {
         let locked = self.shared.standing.lock();
         locked.unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Shared {
+    /// Notes the result of the last commit: why it failed, or none.
+    pub(super) fn note(&self, failure: Option<SubmitError>) {
+        let locked = self.failure.lock();
+        *locked.unwrap_or_else(PoisonError::into_inner) = failure;
+    }
+
+    fn failure(&self) -> Option<SubmitError> {
+        let locked = self.failure.lock();
+        *locked.unwrap_or_else(PoisonError::into_inner)
     }
 }

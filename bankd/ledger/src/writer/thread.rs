@@ -95,8 +95,8 @@ impl Thread {
                 } else {
                     tracing::error!(%error, "command failed");
                 }
-                self.shared.healthy.store(false, Ordering::Relaxed);
                 let cause = full::cause(&error);
+                self.shared.note(Some(cause));
                 for task in batch {
                     full::fail(task, cause);
                 }
@@ -284,7 +284,7 @@ impl Thread {
     /// Lets readers see what was committed.
     pub(super) fn publish(&self) {
         self.shared.commits.fetch_add(1, Ordering::Relaxed);
-        self.shared.healthy.store(true, Ordering::Relaxed);
+        self.shared.note(None);
         let due = self.store.next_due().map_or(i64::MAX, |t| t.0);
         self.shared.next_due.store(due, Ordering::Release);
         let recorded = self.store.ledger_now(Timestamp(i64::MIN));

@@ -68,10 +68,9 @@ fn findings(status: &Status, sources: &[Source]) -> Vec<String> {
             all.push(text);
         }
     };
-    find(
-        !status.healthy,
-        "The writer stopped, or the last commit failed.".to_owned(),
-    );
+    for reason in &status.obstacles {
+        find(true, format!("Commands are refused: {reason}."));
+    }
     let clock = &status.clock;
     find(
         !clock.state.is_empty() && clock.state != "ok",
