@@ -274,8 +274,7 @@ fn attention(balance: &Balance, at: i64, form: &Form) -> Option<String> {
     }
     message.extend(empty);
     message.extend(unused(balance, ends.is_some(), form));
-    let name = balance.project.as_ref().unwrap_or(&balance.account);
-    (!message.is_empty()).then(|| format!("{name}: {}", message.join("; ")))
+    (!message.is_empty()).then(|| format!("{}: {}", balance.account, message.join("; ")))
 }
 
 /// `at 1,310 SU/day it is empty on 2026-12-04`, where that is before its end, or soon where it has

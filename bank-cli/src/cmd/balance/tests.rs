@@ -69,6 +69,17 @@ fn attention_is_marked_and_explained() {
     assert!(text.ends_with(expected), "{text}");
 }
 
+/// Several accounts of a project have remarks of their own.
+#[test]
+fn remarks_name_the_account() {
+    let mut bank = bank();
+    bank[1].account = "pool".to_owned();
+    bank[1].project = Some("chem".to_owned());
+    bank[1].used = "114000.000".into();
+    let text = shown(&bank, &BalanceArgs::default(), &test_form());
+    assert!(text.contains("! pool: 95% used"), "{text}");
+}
+
 #[test]
 fn money_that_ends_unused_soon_has_a_remark() {
     let mut bank = bank();
