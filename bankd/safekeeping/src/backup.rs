@@ -135,10 +135,11 @@ pub fn make(data: &DataDir, plan: &Plan) -> Result<Made> {
     hooks::point("backup_named");
     let unnoted = note(data, &path, &manifest).err();
     let unnoted = unnoted.map(|error| format!("{error:#}"));
-    let removed = folder::retire(out, &manifest, plan, now_us)?;
+    let made = Found { path, manifest };
+    let removed = folder::retire(out, &made, plan, now_us)?;
     Ok(Made {
-        path,
-        manifest,
+        path: made.path,
+        manifest: made.manifest,
         removed,
         unnoted,
     })

@@ -255,3 +255,41 @@ fn a_rekeyed_copy_contains_no_key_of_the_original() {
     assert_eq!(bank.over_tcp(&signed).status, 401);
     bank.verify();
 }
+
+/// A backup of the future, made while the clock was ahead, is not kept in place of the new one.
+#[test]
+fn the_new_backup_stays_whatever_the_clock_stamped_on_others() {
+    let bank = Bank::new();
+    let out = bank.folder().join("out");
+    let data = bank.data();
+    let arguments = [
+        "backup",
+        "--data",
+        text(&data),
+        "--out",
+        text(&out),
+        "--keep",
+        "1",
+    ];
+    bankd_ok(&bank, &arguments);
+    let [first] = named(&out).try_into().unwrap();
+    let manifest = fs::read_to_string(first.join("manifest.json")).unwrap();
+    let mut manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
+    for made_at in ["2131-11-30T00:00:00.000000Z", "1971-01-01T00:00:00.000000Z"] {
+        let [old] = named(&out).try_into().unwrap();
+        manifest["made_at"] = made_at.into();
+        fs::write(old.join("manifest.json"), manifest.to_string()).unwrap();
+        let other = out.join("bank-of-another-clock");
+        fs::rename(&old, &other).unwrap();
+        let printed = bankd_ok(&bank, &arguments);
+        let [new] = named(&out).try_into().unwrap();
+        assert!(
+            printed.contains(&format!("created  {}", text(&new))),
+            "{printed}"
+        );
+        assert!(
+            printed.contains(&format!("removed  {}", text(&other))),
+            "{printed}"
+        );
+    }
+}

@@ -137,10 +137,13 @@ pub(super) fn read(path: &Path) -> Result<Backup> {
 }
 
 /// Removes backups of the same bank beyond the newest `keep`, and those older than `keep_days`.
-/// Backups before a migration are counted separately. The newest of each group remains.
-pub(super) fn retire(out: &Path, of: &Backup, plan: &Plan, now_us: i64) -> Result<Vec<PathBuf>> {
-    let all = list(out).with_context(|| format!("cannot read {}", out.display()))?;
-    let own = all.into_iter().filter(|one| one.manifest.bank == of.bank);
+/// Backups before a migration are counted separately. The newest of each group remains. The one that was
+/// just made counts as the newest, whatever the clock stamped on others.
+pub(super) fn retire(out: &Path, made: &Found, plan: &Plan, now_us: i64) -> Result<Vec<PathBuf>> {
+    let mut all = list(out).with_context(|| format!("cannot read {}", out.display()))?;
+    all.sort_by_key(|one| one.path == made.path);
+    let bank = &made.manifest.bank;
+    let own = all.into_iter().filter(|one| one.manifest.bank == *bank);
     let before = |one: &Found| one.manifest.reason == Reason::Migration.word();
     let (migrations, others): (Vec<Found>, Vec<Found>) = own.partition(before);
     let oldest_us = match plan.keep_days {

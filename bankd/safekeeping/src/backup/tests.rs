@@ -282,7 +282,9 @@ fn old_backups_go_and_nothing_else() {
     plan.keep = 0;
     plan.keep_days = 1;
     let in_ten_days = clock::real_us() + 10 * 86_400_000_000;
-    let gone = folder::retire(&plan.out, &made.manifest, &plan, in_ten_days).unwrap();
+    let found = list(&plan.out).unwrap();
+    let own = found.iter().find(|one| one.path == made.path).unwrap();
+    let gone = folder::retire(&plan.out, own, &plan, in_ten_days).unwrap();
     assert_eq!(gone.len(), 1);
     assert!(made.path.exists());
 }
