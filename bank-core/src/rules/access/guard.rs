@@ -159,6 +159,23 @@ fn taken_back(effects: &Effects) -> (MoneyKind, Amount) {
     (kind, Amount::clamped(came.max(went)))
 }
 
+/// What a changed window moves: money that ends earlier, or is moved into the future, goes out (decision 0224); money
+/// that had ended and can be spent again comes in, as this kind (decision 0270).
+fn by_window(new: &Allocation, view: &View, back: MoneyKind) -> Option<(MoneyKind, Amount)> {
+    let old = view
+        .allocation(new.id)
+        .filter(|old| old.window != new.window)?;
+    let end = |own: &Allocation| own.window.end.map_or(i64::MAX, |end| end.0);
+    let later = (old.phase, new.phase) == (Phase::Active, Phase::Future);
+    if later || end(new) < end(old) {
+        Some((MoneyKind::Withdraw, old.amount))
+    } else if old.phase == Phase::Expired && new.phase != Phase::Expired {
+        Some((back, old.amount))
+    } else {
+        None
+    }
+}
+
 /// The amounts that a decided command moves, by kind; none for a command that moves no money.
 pub(super) fn moved(command: &Command, effects: &Effects, view: &View) -> Vec<(MoneyKind, Amount)> {
     let parts = match (command, &effects.outcome) {
@@ -191,7 +208,13 @@ pub(super) fn moved(command: &Command, effects: &Effects, view: &View) -> Vec<(M
         (Command::After(After::Refund(_)), Outcome::Refunded(done)) => {
             vec![(MoneyKind::Refund, done.amount)]
         }
-        (Command::After(After::Reverse(_)), _) => vec![taken_back(effects)],
+        (Command::After(After::Reverse(_) | After::RestoreAccount(_)), _) => {
+            let changed = effects.allocations.iter();
+            let windows = changed.filter_map(|new| by_window(new, view, MoneyKind::Refund));
+            let mut parts: Vec<_> = windows.collect();
+            parts.push(taken_back(effects));
+            parts
+        }
         // A total by hand that is below the former one gives the difference back.
         (Command::Charge(charge), Outcome::Charged(done))
             if charge.terms.source.is_none() && done.billing != Billing::Shadow =>
@@ -213,15 +236,9 @@ pub(super) fn moved(command: &Command, effects: &Effects, view: &View) -> Vec<(M
         (Command::SetAllocation(_), Outcome::Allocation(new, _)) => {
             let old = view.allocation(new.id).unwrap_or(new);
             let limit = new.credit_limit.0.saturating_sub(old.credit_limit.0);
-            // Money that ends earlier, or is moved into the future, goes out (decision 0224).
-            let end = |own: &Allocation| own.window.end.map_or(i64::MAX, |end| end.0);
-            let later = (old.phase, new.phase) == (Phase::Active, Phase::Future);
-            let is_cut = later || end(new) < end(old);
-            let gone = if is_cut { old.amount } else { Amount::ZERO };
-            vec![
-                (MoneyKind::CreditLimit, Amount(limit)),
-                (MoneyKind::Withdraw, gone),
-            ]
+            let mut parts = vec![(MoneyKind::CreditLimit, Amount(limit))];
+            parts.extend(by_window(new, view, MoneyKind::Deposit));
+            parts
         }
         _ => Vec::new(),
     };

@@ -239,6 +239,25 @@ fn money_that_goes_with_its_account_went_out() {
 }
 
 #[test]
+fn money_that_comes_back_with_its_account_came_in() {
+    let mut bench = Bench::new(Approval {
+        refund: Some(Amount(999_000_000)),
+        ..Approval::default()
+    });
+    let admin = key("root", "root", &[Role::Admin], &[]);
+    bench.bank(Command::After(After::RemoveAccount("other".to_owned())));
+    let restore = Command::After(After::RestoreAccount("other".to_owned()));
+    assert_eq!(bench.outcome(&admin, restore.clone()), "approval_needed");
+    let mut bench = Bench::new(Approval::default());
+    bench.bank(Command::After(After::RemoveAccount("other".to_owned())));
+    bench.bank(limit(LimitOf::Name("root".to_owned()), None, Some(999)));
+    assert_eq!(bench.outcome(&admin, restore.clone()), "over_limit");
+    bench.bank(limit(LimitOf::Name("root".to_owned()), None, Some(1000)));
+    assert_eq!(bench.outcome(&admin, restore), "done");
+    assert_eq!(bench.amount("other"), 1000);
+}
+
+#[test]
 fn a_proposal_ends_by_itself_and_when_it_is_rejected() {
     let mut bench = Bench::new(eyes());
     let one = key("op", "op", &[Role::Operator], &["top"]);

@@ -91,6 +91,6 @@ fn accounts() -> Vec<Route> {
             .right(Right::Reverse)
             .description("Bring a removed account back")
             .gives::<Correction>(201, "What came back with it.")
-            .refuses(&[VALUES, NEW, PLACE]),
+            .refuses(&[VALUES, NEW, PLACE, APPROVAL]),
     ]
 }
