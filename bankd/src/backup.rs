@@ -44,7 +44,7 @@ pub struct RestoreArgs {
     /// Move an existing bank aside
     #[arg(long)]
     pub force: bool,
-    /// Disable every key, for a copy that runs beside the original
+    /// Disable every key, listeners, backups and what is written or sent, for a copy that runs beside the original
     #[arg(long)]
     pub rekey: bool,
 }
@@ -134,6 +134,13 @@ fn restored_text(data: &DataDir, restored: &Restored) -> String {
     } else if !restored.secrets {
         text.push_str(
             "keys     the backup holds no secrets: put keys/ back, or no signed request is taken\n",
+        );
+    }
+    if !restored.off.is_empty() {
+        let names = restored.off.join(", ");
+        let _ = writeln!(
+            text,
+            "off      settings {names}: they act for the original; set those of the copy in bankd.toml"
         );
     }
     let _ = writeln!(text, "next     bankd serve --data {folder}");

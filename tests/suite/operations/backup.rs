@@ -256,6 +256,52 @@ fn a_rekeyed_copy_contains_no_key_of_the_original() {
     bank.verify();
 }
 
+/// A copy has the settings of its original, but not its folders, targets and listeners: the original's backups stay.
+#[test]
+fn a_rekeyed_copy_acts_for_itself_only() {
+    let bank = Bank::new();
+    let (out, data) = (bank.folder().join("out"), bank.data());
+    let file = data.join("bankd.toml");
+    let settings = fs::read_to_string(&file).unwrap();
+    let backups = format!("[backup]\nfolder = {:?}\nkeep = 2\n", text(&out));
+    let reports = bank.folder().join("reports");
+    let target = format!(
+        "\n[[deliver]]\nname = \"archive\"\nby = \"folder\"\nfolder = {:?}\n",
+        text(&reports)
+    );
+    assert!(settings.contains("[backup]\n"), "{settings}");
+    let settings = settings.replace("[backup]\n", &backups) + &target;
+    fs::write(&file, &settings).unwrap();
+    for _ in 0..2 {
+        bankd_ok(&bank, &["backup", "--data", text(&data)]);
+    }
+    let before = named(&out);
+    let copy = bank.folder().join("copy");
+    let words = [
+        "restore",
+        text(&before[1]),
+        "--data",
+        text(&copy),
+        "--rekey",
+    ];
+    let output = bankd_ok(&bank, &words);
+    let off = output
+        .lines()
+        .find(|line| line.starts_with("off      settings "));
+    let off = off.unwrap_or_else(|| panic!("{output}"));
+    for section in ["backup", "deliver", "set those of the copy in bankd.toml"] {
+        assert!(off.contains(section), "{off}");
+    }
+    for _ in 0..3 {
+        bankd_ok(&bank, &["backup", "--data", text(&copy)]);
+    }
+    assert_eq!(named(&out), before, "the original's backups");
+    assert_eq!(named(&copy.join("backups")).len(), 3);
+    bankd_ok(&bank, &["config", "check", "--data", text(&copy)]);
+    bankd_ok(&bank, &["verify", "--data", text(&copy)]);
+    assert_eq!(fs::read_to_string(&file).unwrap(), settings);
+}
+
 /// A backup of the future, made while the clock was ahead, is not kept in place of the new one.
 #[test]
 fn the_new_backup_stays_whatever_the_clock_stamped_on_others() {

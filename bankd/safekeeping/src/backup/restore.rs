@@ -25,7 +25,7 @@ pub struct Choices {
     pub from: PathBuf,
     /// Replace existing files.
     pub force: bool,
-    /// Switch every key of the copy off, and leave the secrets where they are.
+    /// Switch off every key of the copy and what acts outside of it, and leave the secrets where they are.
     pub rekey: bool,
 }
 
@@ -40,6 +40,8 @@ pub struct Restored {
     pub aside: Option<PathBuf>,
     /// Keys that were switched off.
     pub rekeyed: Vec<String>,
+    /// Settings of the original that were switched off.
+    pub off: Vec<String>,
     /// Whether there are secrets of keys now.
     pub secrets: bool,
 }
@@ -89,7 +91,7 @@ fn under_lock(
     let partial = data.path().join(PARTIAL);
     remove(&partial)?;
     let staged = stage(from, &manifest, &partial, choices);
-    let (proof, rekeyed) = match staged {
+    let (proof, rekeyed, off) = match staged {
         Ok(staged) => staged,
         Err(error) => {
             // A leftover has no owner: if the removal fails now, the next restore repeats it.
@@ -106,6 +108,7 @@ fn under_lock(
         proof: proof.to_owned(),
         aside,
         rekeyed,
+        off,
         secrets,
     })
 }
@@ -182,7 +185,7 @@ fn stage(
     manifest: &Backup,
     partial: &Path,
     choices: &Choices,
-) -> Result<(&'static str, Vec<String>)> {
+) -> Result<(&'static str, Vec<String>, Vec<String>)> {
     DirBuilder::new()
         .mode(0o700)
         .create(partial)
@@ -217,12 +220,13 @@ fn stage(
         from.join("bank.db").display()
     );
     let proof = prove(&database)?;
-    let rekeyed = if choices.rekey {
-        rekey::switch_off(&database)?
+    let (rekeyed, off) = if choices.rekey {
+        let off = rekey::own_settings(&partial.join("bankd.toml"))?;
+        (rekey::switch_off(&database)?, off)
     } else {
-        Vec::new()
+        (Vec::new(), Vec::new())
     };
-    Ok((proof, rekeyed))
+    Ok((proof, rekeyed, off))
 }
 
 /// Rejects a file that differs from its manifest entry.
