@@ -7,6 +7,7 @@
 //! Start at [`log`] for the contract, then [`settle()`] for unknown outcomes. [`postgresql`] keeps the log in
 //! `PostgreSQL`; with the feature `simulation`, `memory` keeps it in memory, with faults, for tests.
 
+mod alive;
 mod boxed;
 pub mod log;
 #[cfg(any(test, feature = "simulation"))]
@@ -16,6 +17,7 @@ pub mod postgresql;
 pub mod settle;
 pub mod trust;
 
+pub use alive::is_running;
 pub use log::{Appended, BODY_MAX, Entry, KeySecret, Lease, Log, LogError, NodeRow};
 pub use node::{Committed, Fault, Followed, Machine, Node, Position};
 pub use postgresql::{PostgresLog, Settings};

@@ -6,7 +6,7 @@ use std::sync::mpsc::sync_channel;
 
 use anyhow::{Context as _, Result};
 use bank_core::time::Timestamp;
-use bankd_cluster::{Log, Node, PostgresLog, Settings};
+use bankd_cluster::{Log, Node, PostgresLog, Settings, is_running};
 use bankd_config as config;
 use bankd_config::data_dir::DataDir;
 use bankd_ledger::clock;
@@ -20,7 +20,7 @@ use super::secrets::Secrets;
 /// for a bank on a single machine, which stores that now.
 ///
 /// # Errors
-/// If the settings do not fit the file, or the thread of the lease cannot be started. A log that cannot be reached is
+/// If the settings do not fit the file, another process runs as this node, or the thread of the lease cannot be started. A log that cannot be reached is
 /// no error: the node follows when it can.
 pub(super) fn replica(
     settings: &config::Cluster,
@@ -42,6 +42,12 @@ pub(super) fn replica(
     let bank = store.bank()?.bank.uuid;
     let log = || open_log(settings, data.path(), &bank);
     let (name, address) = (&settings.node, &settings.address);
+    // The directory is locked: what reports has another one. A log that is away is asked by nobody now.
+    anyhow::ensure!(
+        !is_running(&mut log()?, name).unwrap_or(false),
+        "node {name} runs already with another directory, and this one may be a copy of it: stop that node first, or \
+         make the copy a bank on a single machine with `bankd restore --rekey` or `bankd cluster leave --force`"
+    );
     let node = Node::new(log()?, name, address, settings.lease(), clock::real_us);
     let (wake, woken) = sync_channel(1);
     let cluster = Arc::new(Cluster::new(name, address, settings.lease(), wake));

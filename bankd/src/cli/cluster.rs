@@ -2,10 +2,10 @@
 
 mod join;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 use bank_api::exit::bank as exit;
 use bank_core::directory::Policy;
-use bankd_cluster::{Appended, Entry, Log, NodeRow, PostgresLog};
+use bankd_cluster::{Appended, Entry, Log, NodeRow, PostgresLog, is_running};
 use bankd_config::{Cluster, data_dir};
 use bankd_ledger::keys::new_secret;
 use bankd_ledger::writer::opening_body;
@@ -51,7 +51,7 @@ pub(super) enum ClusterCommands {
     Leave {
         #[command(flatten)]
         data: Data,
-        /// Leave also if the log cannot be reached
+        /// Leave also if the log cannot be reached, or if the directory is a copy of a node that runs
         #[arg(long)]
         force: bool,
     },
@@ -209,6 +209,10 @@ fn leave(data: &Data, cluster: &Cluster, force: bool) -> Result<()> {
     let mut store = SqliteStore::open_node(&dir.database(), Policy::default())?;
     let node = store.place()?.unwrap_or_default().node;
     let done = log(data, cluster).and_then(|mut log| {
+        ensure!(
+            !is_running(&mut *log, &node)?,
+            "node {node} runs with another directory, and this is a copy of it"
+        );
         if let Some(lease) = log.lease()?.filter(|lease| lease.node == node) {
             log.hand_over(&node, lease.epoch, None)?;
         }

@@ -1,7 +1,9 @@
 //! Nodes that leave or are lost, and entries of the log that they keep.
 
-use super::nodes::{Cluster, all_agree, all_know, bankd, bankd_ok, field, nodes, prove};
-use crate::harness::{Bank, until};
+use std::process::Command;
+
+use super::nodes::{Cluster, all_agree, all_know, bankd, bankd_ok, field, nodes, prove, settings};
+use crate::harness::{Bank, Ran, free_port, programs, until};
 
 /// The first and the last position of the log, as the command shows them.
 fn span(node: &Bank) -> (i64, i64) {
@@ -102,6 +104,55 @@ fn a_node_leaves_without_the_log_only_by_force() {
         "the log was not asked"
     );
     alone(cluster.nodes.remove(other), 100_000);
+    prove(&mut cluster.nodes);
+}
+
+/// A restored copy of a node that runs: it neither takes part in its place, nor makes it leave.
+#[test]
+fn a_copy_of_a_node_that_runs_stays_outside() {
+    let Some(mut cluster) = Cluster::of(|log| nodes(log, 2)) else {
+        return;
+    };
+    let writer = cluster.writer(None);
+    let name = format!("n{writer}");
+    let out = cluster.nodes[writer].folder().join("out");
+    let out = out.to_str().unwrap();
+    bankd_ok(&cluster.nodes[writer], &["backup", "--out", out]);
+    let backups = std::fs::read_dir(out).unwrap();
+    let mut backups = backups.map(|entry| entry.unwrap().path());
+    let backup = backups.find(|path| path.is_dir()).unwrap();
+    let backup = backup.to_str().unwrap();
+    // With the name of the node and a listener of its own.
+    let env = settings(&cluster.log(), writer, free_port());
+    let mut copy = Bank::bare(env);
+    bankd_ok(&copy, &["restore", backup]);
+    assert!(!copy.start_with(&[]));
+    let log = copy.log();
+    let what = format!("node {name} runs already with another directory");
+    assert!(log.contains(&what), "{log}");
+    let refused = bankd(&copy, &["cluster", "leave"]);
+    refused.expect_stderr(&["runs with another directory", "--force leaves nevertheless"]);
+    bankd_ok(&copy, &["cluster", "leave", "--force"]);
+    // The new keys of a copy that never takes part.
+    let mut other = Bank::bare(Vec::new());
+    let (clock, data) = (other.clock(), other.data());
+    let mut restore = Command::new(programs().bankd());
+    restore
+        .args(["restore", backup, "--rekey", "--data"])
+        .arg(data);
+    restore.env_clear().env("BANKD_TEST_CLOCK", clock);
+    let ran = Ran::of(&mut restore, b"");
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    other.start();
+    other.bank_ok(&["deposit", "chemistry", "9"]);
+    assert_eq!(field(&other, "role"), "null", "no node of a cluster");
+    other.verify();
+    alone(copy, 100_000);
+    // The original wrote all the time.
+    cluster.nodes[writer].bank_ok(&["deposit", "chemistry", "5"]);
+    assert_eq!(cluster.writer(None), writer);
+    assert!(is_listed(&cluster.nodes[1 - writer], &name));
+    all_agree(&cluster.nodes, writer);
     prove(&mut cluster.nodes);
 }
 

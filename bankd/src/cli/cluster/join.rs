@@ -12,7 +12,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use bank_api::cluster::Copy;
 use bank_api::sign::{Secret, SigningKey};
 use bank_core::directory::Policy;
-use bankd_cluster::{Log, NodeRow, PostgresLog};
+use bankd_cluster::{Log, NodeRow, PostgresLog, is_running};
 use bankd_config::Cluster;
 use bankd_config::data_dir::{self, DataDir};
 use bankd_ledger::hooks;
@@ -28,10 +28,6 @@ use super::{ClusterCommands, report, warn};
 
 /// Percent between two lines about the progress.
 const STEP: u64 = 10;
-/// Age of the last report of a node that may run, in milliseconds. A node reports each second.
-const RECENT_MS: i64 = 5_000;
-/// Time in which a node that runs reports.
-const REPORTED: Duration = Duration::from_millis(2_500);
 
 /// A node that is made from a copy.
 pub(super) struct Fetch {
@@ -249,18 +245,8 @@ fn check_name(log: &mut impl Log, cluster: &Cluster) -> Result<()> {
             other.node
         );
     }
-    let age = |rows: Vec<NodeRow>| {
-        let own = rows.into_iter().find(|row| row.node == cluster.node);
-        own.map(|row| row.age_ms)
-    };
-    if age(rows).is_none_or(|age| age >= RECENT_MS) {
-        return Ok(());
-    }
-    std::thread::park_timeout(REPORTED);
-    // A node that is stopped has not reported in all that time.
-    let least = i64::try_from(REPORTED.as_millis()).unwrap_or(i64::MAX);
     ensure!(
-        age(log.nodes()?).is_none_or(|now| now >= least),
+        !is_running(log, &cluster.node)?,
         "node {} runs already: choose another cluster.node and cluster.address, or stop that node first",
         cluster.node
     );
