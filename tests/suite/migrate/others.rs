@@ -242,3 +242,21 @@ fn limits_of_other_resources_of_slurm_are_listed() {
     assert!(plan.contains("cpu=1000"), "{plan}");
     assert!(plan.contains("cpu=7 of account bio"), "{plan}");
 }
+
+#[test]
+fn a_user_with_several_partitions_of_slurm_is_one_member() {
+    let mut bank = new_bank();
+    let dump = "Cluster - 'colony'\nParent - 'root'\nAccount - 'chem':GrpTRESMins=cpu=1000\nParent - 'chem'\n\
+        User - 'bob':Partition='cpu':DefaultAccount='chem'\nUser - 'bob':Partition='gpu':DefaultAccount='chem'\n";
+    let files = folder(&bank, "slurm-parts", &[("dump.cfg", dump)]);
+    let dump = format!("{files}/dump.cfg");
+    let plan = bank.bank_ok(&["migrate", "slurm", &dump, "--dry-run"]);
+    for partition in ["cpu", "gpu"] {
+        let line = format!("user bob of chem: Partition={partition}");
+        assert!(plan.contains(&line), "{plan}");
+    }
+    moved(&bank.bank(&["migrate", "slurm", &dump, "--yes"]));
+    let project = bank.bank_ok(&["project", "show", "chem"]);
+    assert_eq!(project.matches("bob").count(), 1, "{project}");
+    bank.verify();
+}

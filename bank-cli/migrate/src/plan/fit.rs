@@ -1,17 +1,23 @@
 //! Values that this bank keeps: decimals of amounts, windows, references to objects that exist.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bank_api::text::format_rfc3339;
 use bank_core_values::domain::is_address;
 
-use crate::{Settings, fault::Fault, figure::Figure, old::Old};
+use crate::{
+    Settings,
+    fault::Fault,
+    figure::Figure,
+    old::{Member, Old},
+};
 
 /// Checks every amount and time, and leaves out references to objects that do not exist.
 pub(super) fn check(old: &mut Old, settings: &Settings) -> Result<(), Fault> {
     amounts(old, settings)?;
     times(old, settings)?;
     references(old);
+    members_once(old);
     Ok(())
 }
 
@@ -108,6 +114,28 @@ fn amounts(old: &mut Old, settings: &Settings) -> Result<(), Fault> {
         ));
     }
     Ok(())
+}
+
+/// A user is one member of a project, however often the old bank lists it, as Slurm does for each partition. It is active
+/// if one of the lines is, and manager likewise.
+fn members_once(old: &mut Old) {
+    let mut places: BTreeMap<(String, String), usize> = BTreeMap::new();
+    let mut once: Vec<Member> = Vec::new();
+    for member in std::mem::take(&mut old.members) {
+        let key = (member.project.clone(), member.user.clone());
+        let place = places.get(&key).copied();
+        if let Some(first) = place.and_then(|place| once.get_mut(place)) {
+            let what = format!("{} of project {}", member.user, member.project);
+            old.skipped
+                .add("further lines of members that are moved once", what);
+            first.active |= member.active;
+            first.role = first.role.take().or(member.role);
+        } else {
+            places.insert(key, once.len());
+            once.push(member);
+        }
+    }
+    old.members = once;
 }
 
 /// A name in a list that no object has matches nothing. A list without its names excludes everything still.

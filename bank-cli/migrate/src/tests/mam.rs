@@ -102,6 +102,23 @@ fn lists_become_items() {
 }
 
 #[test]
+fn a_user_who_is_listed_twice_is_one_member() {
+    let mut lists = LISTS;
+    lists[1].1 = "Name,Active,Users,Organization,Description\nchemistry,True,\"-amy,^amy,-bob\",Sciences,\nbiology,True,amy,,\n";
+    let files = folder(&lists);
+    let plan = plan_of(&Source::Mam(files.path().to_owned()), "mam", None).unwrap();
+    let found = items(&plan);
+    let members = found
+        .iter()
+        .filter(|own| own.starts_with("member chemistry amy "));
+    let members: Vec<&String> = members.collect();
+    assert_eq!(
+        members,
+        ["member chemistry amy {active:true,project:chemistry,role:manager,user:amy}"]
+    );
+}
+
+#[test]
 fn a_fund_that_differs_from_its_allocations_stops_the_migration() {
     let mut lists = LISTS;
     lists[2].1 = "Id,Name,Constraints,Balance\n1,chemistry,Account=chemistry,877\n2,bio,Account=biology,10\n";

@@ -114,6 +114,34 @@ fn other_resources_and_prices_are_named() {
 }
 
 #[test]
+fn a_user_with_several_partitions_is_one_member() {
+    let partitions = "\
+User - 'bob':Partition='cpu':DefaultAccount='chem'
+User - 'bob':Partition='gpu':DefaultAccount='chem':Coordinator='chem'
+Parent - 'bio'
+";
+    let dump = DUMP.replace("Parent - 'bio'\n", partitions);
+    let plan = plan(&dump, Some(ASSOC), "cpu", "60").unwrap();
+    let found = items(&plan);
+    let members: Vec<&String> = found
+        .iter()
+        .filter(|own| own.starts_with("member chem bob "))
+        .collect();
+    assert_eq!(
+        members,
+        ["member chem bob {active:true,project:chem,role:manager,user:bob}"]
+    );
+    let skipped = skipped(&plan).join("\n");
+    for line in [
+        "user bob of chem: Partition=cpu",
+        "user bob of chem: Partition=gpu",
+        "further lines of members that are moved once: bob of project chem, bob of project chem",
+    ] {
+        assert!(skipped.contains(line), "{line} in {skipped}");
+    }
+}
+
+#[test]
 fn broken_files_are_refused() {
     for (old, new, wanted) in [
         (
