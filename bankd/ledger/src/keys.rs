@@ -23,6 +23,7 @@ use bank_core::directory::Directory;
 use bank_core::model::Key;
 use bank_core::role::Who;
 use bank_core::time::{Timestamp, Window};
+use bankd_config::data_dir::give;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
@@ -77,6 +78,7 @@ pub fn write_secret(keys: &Path, id: &str, secret: &Secret) -> io::Result<PathBu
         file.write_all(secret.to_text().as_bytes())?;
         file.write_all(b"\n")?;
         file.sync_all()?;
+        give(&new, keys)?;
         fs::rename(&new, &path)?;
         File::open(keys)?.sync_all()
     })();

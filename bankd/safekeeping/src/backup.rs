@@ -116,8 +116,11 @@ impl Made {
 /// folder has the name of a backup that had none before. Or if an older backup cannot be removed.
 pub fn make(data: &DataDir, plan: &Plan) -> Result<Made> {
     let out = &plan.out;
+    let is_new = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
+    let new = out.ancestors().take_while(is_new).last();
     files::private_folder(out).with_context(|| format!("cannot make {}", out.display()))?;
-    let _lock = folder::lock(out)?;
+    new.map_or(Ok(()), |new| data.give(new))?;
+    let _lock = folder::lock(data, out)?;
     let partial = folder::fresh_partial(out)?;
     room(data, out)?;
     let now_us = clock::real_us();
@@ -130,6 +133,7 @@ pub fn make(data: &DataDir, plan: &Plan) -> Result<Made> {
             return Err(error);
         }
     };
+    data.give(&partial)?;
     hooks::point("backup_written");
     let path = folder::publish(out, &partial, now_us)?;
     hooks::point("backup_named");
@@ -311,7 +315,8 @@ fn note(data: &DataDir, path: &Path, manifest: &Backup) -> Result<()> {
     note_failure(data, None);
     let text = serde_json::to_string(&last)? + "\n";
     files::replaced(&data.last_backup(), text.as_bytes())
-        .with_context(|| format!("cannot write {}", data.last_backup().display()))
+        .with_context(|| format!("cannot write {}", data.last_backup().display()))?;
+    data.give(&data.last_backup())
 }
 
 /// Remembers in the data directory why the daemon's own backup was not made, and since when; with none

@@ -324,6 +324,8 @@ pub fn is_interrupted(data: &DataDir) -> bool {
 pub fn install(data: &DataDir) -> Result<()> {
     let from = partial(data);
     files::private_folder(&data.keys())?;
+    data.give(&data.keys())?;
+    data.give(&from)?;
     let mut wal = from.clone().into_os_string();
     wal.push("-wal");
     // One name makes the bank, so that there is never a part of one.

@@ -96,15 +96,15 @@ fn make(
 ) -> Result<String> {
     let at = |path: &Path| format!("cannot make {}", path.display());
     let own = made.folder(data.path()).with_context(|| at(data.path()))?;
-    let lock = data_dir::lock(data)?;
+    let _lock = data_dir::lock(data)?;
     // Another one may have made a bank before the lock was ours.
     check(data, choices)?;
     made.files.push(data.lock());
-    let init_uid = lock.metadata()?.uid();
     let clock = clock(choices.test).map_err(anyhow::Error::msg)?;
     let secrets = data.keys();
     private_folder(&secrets).with_context(|| at(&secrets))?;
     made.folders.push(secrets.clone());
+    let init_uid = fs::metadata(&secrets)?.uid();
     made.files.push(data.config());
     write_new(&data.config(), SAMPLE, 0o640).with_context(|| at(&data.config()))?;
 
@@ -129,6 +129,9 @@ fn make(
     made.files.push(secrets.join(FIRST_KEY));
     keys::write_secret(&secrets, FIRST_KEY, &secret).context("cannot write the first key")?;
     first_commands(store, clock)?;
+    for path in [&secrets, &data.config(), &database] {
+        data.give(path)?;
+    }
     if own {
         // Open to callers of the socket only when everything is there.
         fs::set_permissions(data.path(), Permissions::from_mode(0o711))?;

@@ -202,6 +202,10 @@ pub(super) fn key(command: &KeyCommands) -> Result<u8, Failure> {
         .unwrap_or_else(|| checkpoint::default_key(&dir.keys()));
     let public = SigningKey::create(&path).map_err(anyhow::Error::new)?;
     let half = checkpoint::public_of(&path);
+    if path.starts_with(dir.path()) {
+        dir.give(&path)?;
+        dir.give(&half)?;
+    }
     say!("secret  {}", path.display());
     say!("public  {}  key {}", half.display(), public.id());
     say!(

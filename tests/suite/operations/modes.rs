@@ -1,10 +1,11 @@
 //! Modes of the bank's files when the daemon starts.
 
 use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, lchown};
+use std::path::{Path, PathBuf};
 
-use crate::harness::Bank;
+use super::{bankd_ok, text};
+use crate::harness::{Bank, skip};
 
 fn set(path: &Path, mode: u32) {
     fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
@@ -73,5 +74,56 @@ fn a_daemon_warns_of_what_else_is_open_to_others() {
         let (_, log) = started(&mut bank);
         assert!(!log.contains("chmod"), "{log}");
     }
+    bank.verify();
+}
+
+/// A user who is not root, as the daemon's is.
+const DAEMON: u32 = 65_534;
+
+/// Everything in a folder, and the folder itself.
+fn all_in(folder: &Path) -> Vec<PathBuf> {
+    let mut all = vec![folder.to_owned()];
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.symlink_metadata().unwrap().is_dir() {
+            all.extend(all_in(&path));
+        } else {
+            all.push(path);
+        }
+    }
+    all
+}
+
+#[test]
+fn what_root_writes_belongs_to_the_owner_of_the_directory() {
+    let mut bank = Bank::new();
+    bank.stop();
+    let (data, out) = (bank.data(), bank.folder().join("backups/new"));
+    for path in all_in(&data) {
+        if lchown(path, Some(DAEMON), Some(DAEMON)).is_err() {
+            return skip("owners", "only root can run this test");
+        }
+    }
+    let at = text(&data);
+    let check = |what: &str, folder: &Path| {
+        for path in all_in(folder) {
+            let owner = path.symlink_metadata().unwrap().uid();
+            assert_eq!(owner, DAEMON, "{what}: {}", path.display());
+        }
+    };
+    bankd_ok(&bank, &["backup", "--data", at, "--with-keys"]);
+    check("a backup in the directory", &data);
+    bankd_ok(&bank, &["backup", "--data", at, "--out", text(&out)]);
+    check("a backup elsewhere", out.parent().unwrap());
+    bankd_ok(&bank, &["checkpoint-key", "new", "--data", at]);
+    check("a key", &data);
+    let made = fs::read_dir(data.join("backups")).unwrap();
+    let mut made = made.map(|entry| entry.unwrap().path());
+    let backup = made.find(|path| path.is_dir()).unwrap();
+    fs::remove_file(data.join("bankd.lock")).unwrap();
+    let backup = text(&backup);
+    bankd_ok(&bank, &["restore", backup, "--data", at, "--force"]);
+    check("a restored bank", &data);
+    bank.start();
     bank.verify();
 }

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use bank_api::text::{format_rfc3339, parse_rfc3339};
 use bank_api::v1::Backup;
+use bankd_config::data_dir::DataDir;
 
 use super::{FORMAT, MANIFEST, Plan, Reason, files};
 
@@ -37,12 +38,13 @@ pub struct Found {
 }
 
 /// The lock of a folder of backups.
-pub(super) fn lock(out: &Path) -> Result<File> {
+pub(super) fn lock(data: &DataDir, out: &Path) -> Result<File> {
     let path = out.join(LOCK);
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false).mode(0o600);
     let file = options.open(&path);
     let file = file.with_context(|| format!("cannot open {}", path.display()))?;
+    data.give(&path)?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => {

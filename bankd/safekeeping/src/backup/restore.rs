@@ -99,6 +99,7 @@ fn under_lock(
             return Err(error);
         }
     };
+    data.give(&partial)?;
     hooks::point("restore_staged");
     let aside = put_aside(data, &in_the_way)?;
     install(data, &partial)?;
@@ -277,6 +278,7 @@ fn put_aside(data: &DataDir, paths: &[PathBuf]) -> Result<Option<PathBuf>> {
             .with_context(|| format!("cannot move {} aside", path.display()))?;
     }
     files::sync_folder(&aside)?;
+    data.give(&aside)?;
     Ok(Some(aside))
 }
 
@@ -293,6 +295,7 @@ fn install(data: &DataDir, partial: &Path) -> Result<()> {
         }
     }
     files::private_folder(&data.keys())?;
+    data.give(&data.keys())?;
     // A record of the last backup of another bank, or of another state, does not apply to this
     // bank.
     let _ = fs::remove_file(data.last_backup());

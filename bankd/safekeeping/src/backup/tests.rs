@@ -294,7 +294,7 @@ fn one_at_a_time_and_what_broke_off_goes() {
     let place = Place::new();
     let plan = place.plan();
     files::private_folder(&plan.out).unwrap();
-    let held = folder::lock(&plan.out).unwrap();
+    let held = folder::lock(&place.data(), &plan.out).unwrap();
     let error = make(&place.data(), &plan).unwrap_err().to_string();
     assert!(error.starts_with("another backup is being made"), "{error}");
     let partial = folder::fresh_partial(&plan.out).unwrap();
