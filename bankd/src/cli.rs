@@ -16,6 +16,7 @@ use bank_core::amount::Precision;
 use bankd_config::Config;
 use bankd_config::data_dir::DataDir;
 use bankd_gold as gold;
+use bankd_safekeeping::backup::restore;
 use bankd_safekeeping::copy;
 use bankd_safekeeping::init::{self, Choices};
 use clap::{Parser, Subcommand};
@@ -299,7 +300,8 @@ fn no_bank(dir: &DataDir, what: &str) -> Failure {
     let hint = if copy::is_interrupted(dir) {
         "`bankd cluster join` was interrupted here: run it again".to_owned()
     } else {
-        format!("`bankd init --data {folder}` makes one")
+        let new = || format!("`bankd init --data {folder}` makes one");
+        restore::interrupted(dir).unwrap_or_else(new)
     };
     Failure {
         error: anyhow::anyhow!("{what} {folder}"),

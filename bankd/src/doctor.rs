@@ -19,6 +19,7 @@ use bank_api::v1::{Check, Checkup};
 use bankd_config::Config;
 use bankd_config::data_dir::DataDir;
 use bankd_gold as gold;
+use bankd_safekeeping::backup::restore;
 use bankd_store as store;
 
 use modes::Named;
@@ -111,11 +112,13 @@ pub fn examine(data: &DataDir) -> Vec<Found> {
     let tls = &config.auditor.tls;
     let named = Named::new(data, &config.checkpoint, tls, &config.deliver);
     found.push(files::keys(data, &named, checkup.as_ref()));
+    found.extend(service::people(&config.access));
     found.extend(files::partners(checkup.as_ref()));
     found.push(disk::space(data));
     found.push(disk::wal(data));
     found.push(service::clock(checkup.as_ref()));
     found.push(disk::backup(data, &config.backup));
+    found.extend(files::checkpoint(data, &config.checkpoint));
     found.push(service::daemon(data, &config.http));
     found.extend(files::sinks(data, &config.sinks()));
     found.extend(files::followed(&config.follow));
@@ -158,8 +161,9 @@ fn database(data: &DataDir, found: &mut Vec<Found>) -> Option<store::Checkup> {
     let file = data.database();
     let folder = data.path().display();
     if !file.exists() {
-        let todo =
-            format!("`bankd init --data {folder}` makes one, `bankd restore` brings one back");
+        let todo = restore::interrupted(data).unwrap_or_else(|| {
+            format!("`bankd init --data {folder}` makes one, `bankd restore` brings one back")
+        });
         let message = format!("{} is not there", file.display());
         found.push(Found::of(NAME, State::Fail, message, todo));
         return None;

@@ -184,7 +184,7 @@ fn check(own: &Record, objects: &dyn Objects) -> Result<(), Refusal> {
         above = parent.map_or("", |parent| parent.text("parent"));
         depth = depth.saturating_add(1);
     }
-    let name = own.text("parent").to_owned();
+    let name = own.name().to_owned();
     Err(Refusal::Cycle { name })
 }
 

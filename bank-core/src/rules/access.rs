@@ -44,6 +44,12 @@ fn rotate_key(rotate: &RotateKey, view: &View, ctx: &Context<'_>) -> Result<Effe
     if !same_kind {
         return Err(Refusal::not_found("key", &rotate.id));
     }
+    if old.disabled {
+        return Err(Refusal::bad_value(
+            "id",
+            "a key that is on: `bank key set ID --active yes` enables it, `bank key add` makes another one",
+        ));
+    }
     let new = Key {
         client: old.client.clone(),
         roles: old.roles.clone(),

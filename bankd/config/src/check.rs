@@ -1,7 +1,10 @@
 //! The ranges of the settings, one section after the other.
 
+use std::net::SocketAddr;
+
 use bank_core::time::TEN_YEARS_S;
 
+use super::sink::own;
 use super::{Config, check_label, in_range};
 
 impl Config {
@@ -41,6 +44,8 @@ impl Config {
         ] {
             check_label(key, value)?;
         }
+        self.check_places()?;
+        self.check_listeners()?;
         self.http.check()?;
         self.check_sinks()?;
         self.check_follows()?;
@@ -60,4 +65,53 @@ impl Config {
         self.cluster.check()?;
         self.web.check()
     }
+
+    /// No folder that the daemon fills is one of the bank's own files.
+    fn check_places(&self) -> Result<(), String> {
+        let folders = [
+            ("backup.folder", &self.backup.folder),
+            ("checkpoint.folder", &self.checkpoint.folder),
+        ];
+        for (key, folder) in folders {
+            if let Some(own) = own(folder) {
+                let own = own.display();
+                return Err(format!(
+                    "{key}: {own} is the bank's own: name another folder"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// No two listeners have one address. One that cannot be read is refused by its section.
+    fn check_listeners(&self) -> Result<(), String> {
+        let all = [
+            ("http.listen", &self.http.listen),
+            ("gold.listen", &self.gold.listen),
+            ("auditor.listen", &self.auditor.listen),
+            ("web.listen", &self.web.listen),
+        ];
+        let mut known: Vec<(&str, SocketAddr)> = Vec::new();
+        for (key, listen) in all {
+            let Ok(own) = listen.parse::<SocketAddr>() else {
+                continue;
+            };
+            if let Some((other, _)) = known.iter().find(|(_, at)| is_common(*at, own)) {
+                return Err(format!(
+                    "{key}: {listen} is the address of {other}: choose another port"
+                ));
+            }
+            known.push((key, own));
+        }
+        Ok(())
+    }
+}
+
+/// Whether two listeners cannot have these addresses together. With port 0 each gets a free one.
+fn is_common(one: SocketAddr, other: SocketAddr) -> bool {
+    let covers = |all: SocketAddr, own: SocketAddr| {
+        all.ip().is_unspecified() && (all.is_ipv6() || own.is_ipv4())
+    };
+    let meet = one.ip() == other.ip() || covers(one, other) || covers(other, one);
+    meet && one.port() == other.port() && one.port() != 0
 }

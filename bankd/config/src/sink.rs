@@ -183,11 +183,11 @@ impl Config {
             if !names.insert(name) {
                 return Err(format!("sink {name}: two of this name"));
             }
-            let path = plain(Path::new(path));
-            if is_own(&path) {
-                let path = path.display();
-                return Err(format!("sink {name}: path: {path} is the bank's own"));
+            if let Some(own) = own(path) {
+                let own = own.display();
+                return Err(format!("sink {name}: path: {own} is the bank's own"));
             }
+            let path = plain(Path::new(path));
             if !paths.insert(path) {
                 return Err(match name.as_str() {
                     GGF => "ggf.path: the same file as file.path".to_owned(),
@@ -199,10 +199,12 @@ impl Config {
     }
 }
 
-/// Whether a path belongs to the bank itself (decisions.md 4), for any data directory.
-fn is_own(path: &Path) -> bool {
+/// A path that belongs to the bank itself (decisions.md 4), for any data directory.
+pub(super) fn own(path: &str) -> Option<PathBuf> {
+    let path = plain(Path::new(path));
     let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
-    path.starts_with("keys") || OWN.contains(&name)
+    let is_own = path.starts_with("keys") || OWN.contains(&name);
+    is_own.then_some(path)
 }
 
 /// A path without `.`.

@@ -200,6 +200,26 @@ fn errors_say_where() {
             "BANKD_HTTP_SOCKET: \"maybe\" is not of type boolean",
         ),
         (
+            "[backup]\nfolder = \"./keys/old\"",
+            None,
+            "bankd.toml line 2: backup.folder: keys/old is the bank's own",
+        ),
+        (
+            "[checkpoint]\nfolder = \"bank.db\"",
+            None,
+            "bankd.toml line 2: checkpoint.folder: bank.db is the bank's own",
+        ),
+        (
+            "[http]\nlisten = \"127.0.0.1:81\"\n[web]\nlisten = \"0.0.0.0:81\"",
+            None,
+            "bankd.toml line 4: web.listen: 0.0.0.0:81 is the address of http.listen",
+        ),
+        (
+            "",
+            Some(("BANKD_GOLD_LISTEN", "127.0.0.1:7113")),
+            "BANKD_GOLD_LISTEN: gold.listen: 127.0.0.1:7113 is the address of http.listen",
+        ),
+        (
             "",
             Some(("BANKD_LOG_LEVEL", "loud")),
             "BANKD_LOG_LEVEL: log.level: unknown variant",

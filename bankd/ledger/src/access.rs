@@ -185,12 +185,27 @@ fn parse_login(text: &str, uid: u32) -> Option<Login> {
     })
 }
 
+fn gid_of(group: &str) -> Option<String> {
+    let text = ask("getent", &["group", group])?;
+    let gid = text.lines().next()?.split(':').nth(2)?;
+    Some(gid.to_owned())
+}
+
+/// The users and the group of the settings that the system does not list: nobody has their permissions.
+pub fn unknown(access: &config::Access) -> Vec<String> {
+    let users = access.scheduler_users.iter().chain(&access.auditor_users);
+    let users = users.filter(|name| uid_of(name).is_none());
+    let group = Some(&access.admin_group).filter(|group| !group.is_empty());
+    let group = group.filter(|group| gid_of(group).is_none());
+    let users = users.map(|name| format!("user {name}"));
+    users
+        .chain(group.map(|name| format!("group {name}")))
+        .collect()
+}
+
 /// Compares by number, since a group's own list omits users with it as primary group.
 fn is_in_group(login: &Login, group: &str) -> bool {
-    let Some(gid) = ask("getent", &["group", group]).and_then(|text| {
-        let gid = text.lines().next()?.split(':').nth(2)?;
-        Some(gid.to_owned())
-    }) else {
+    let Some(gid) = gid_of(group) else {
         return false;
     };
     if login.gid == gid {

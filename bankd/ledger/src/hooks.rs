@@ -9,7 +9,7 @@
 /// the commit of the outcome of a notice, `follow_preparing follow_prepared` around the commit of the first
 /// list of files beside a followed one, `follow_taking follow_taken` around the commit of its records,
 /// `portion` after a portion of an intake is written, before its commit, `opening` after each step of an
-/// opening, `backup_copied`, `backup_written` and `backup_named` in a backup, `restore_staged` before names change, `swept` after boundaries were
+/// opening, `backup_copied`, `backup_written` and `backup_named` in a backup, `restore_staged` before names change and `restore_aside` between them, `swept` after boundaries were
 /// journalled, before their commit, `partner_asked partner_answered` around a question to a partner, and
 /// `message_sent message_kept` around the commit of a partner's confirmation.
 #[inline]

@@ -8,8 +8,9 @@ use std::path::Path;
 
 use bank_api::text::{counted, format_rfc3339};
 use bankd_config::data_dir::DataDir;
-use bankd_config::{Follow, Sink, path_in};
+use bankd_config::{Checkpoint, Follow, Sink, path_in};
 use bankd_ledger::keys;
+use bankd_safekeeping::checkpoint;
 use bankd_services::spool;
 use bankd_store::Checkup;
 use bankd_store::partner::Waiting;
@@ -63,11 +64,13 @@ pub(super) fn keys(data: &DataDir, named: &Named, checkup: Option<&Checkup>) -> 
         let message = format!("{} is not there, or not to be read", folder.display());
         return Found::of(NAME, State::Fail, message, "put it back from a backup");
     };
-    let open = [secrets.open, secrets.foreign].concat();
     let there = secrets.there;
-    if !open.is_empty() {
-        let message = "others may read secrets";
-        return Found::of(NAME, State::Fail, message, open.join(", "));
+    let others = "others may read secrets";
+    let foreign = "secrets are of another user than keys/, so that the daemon may not read them";
+    for (message, commands) in [(others, secrets.open), (foreign, secrets.foreign)] {
+        if !commands.is_empty() {
+            return Found::of(NAME, State::Fail, message, commands.join(", "));
+        }
     }
     let Some(checkup) = checkup else {
         return Found::ok(NAME, format!("{} secrets, closed to others", there.len()));
@@ -111,6 +114,28 @@ pub(super) fn keys(data: &DataDir, named: &Named, checkup: Option<&Checkup>) -> 
             if known.len() == 1 { "" } else { "s" }
         ),
     )
+}
+
+/// The key of the checkpoints is there, if the daemon makes some.
+pub(super) fn checkpoint(data: &DataDir, settings: &Checkpoint) -> Option<Found> {
+    const NAME: &str = "checkpoint";
+    let key = path_in(data.path(), &settings.key).filter(|_| settings.every_s > 0)?;
+    let shown = key.display();
+    if key.exists() {
+        return Some(Found::ok(NAME, format!("signed with {shown}")));
+    }
+    let message = format!("no key {shown}: the daemon makes no checkpoint");
+    let own = key != checkpoint::default_key(&data.keys());
+    let other = if own {
+        format!(" --key {shown}")
+    } else {
+        String::new()
+    };
+    let todo = format!(
+        "`bankd checkpoint-key new --data {}{other}` creates one",
+        data.path().display()
+    );
+    Some(Found::of(NAME, State::Fail, message, todo))
 }
 
 /// Messages to partner banks arrive, if there are partners.

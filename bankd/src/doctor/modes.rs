@@ -95,7 +95,9 @@ pub(super) fn secrets(data: &DataDir, named: &Named) -> io::Result<Secrets> {
         if named.public.contains(&entry.path()) {
             continue;
         }
-        secrets.open.extend(open_to_others(&entry.path(), 0o600));
+        let is_folder = entry.file_type().is_ok_and(|of| of.is_dir());
+        let most = if is_folder { 0o700 } else { 0o600 };
+        secrets.open.extend(open_to_others(&entry.path(), most));
         let foreign = belongs_to_others(&entry.path(), &folder);
         secrets.foreign.extend(foreign);
         if named.all.contains(&entry.path()) {

@@ -10,8 +10,8 @@ use bank_api::text::format_rfc3339;
 use bank_core::time::Timestamp;
 use bankd_auditor::tls::Tls;
 use bankd_config::data_dir::DataDir;
-use bankd_config::{AuditorTls, Http};
-use bankd_ledger::clock;
+use bankd_config::{Access, AuditorTls, Http};
+use bankd_ledger::{access, clock};
 use bankd_store::Checkup;
 
 use super::{Found, State};
@@ -58,6 +58,24 @@ fn judged(checkup: Option<&Checkup>, now: Timestamp, alone: bool) -> Found {
         NAME,
         format!("it shows {shown}, not before what the bank has seen"),
     )
+}
+
+/// The system has the users and the group of the settings, if there are some.
+pub(super) fn people(settings: &Access) -> Option<Found> {
+    const NAME: &str = "access";
+    if *settings == Access::default() {
+        return None;
+    }
+    let unknown = access::unknown(settings);
+    if unknown.is_empty() {
+        return Some(Found::ok(
+            NAME,
+            "the system has each user and group of [access]",
+        ));
+    }
+    let message = format!("the system has no {}", unknown.join(", no "));
+    let todo = "correct the names in [access] of bankd.toml, or add them to the system";
+    Some(Found::of(NAME, State::Warn, message, todo))
 }
 
 /// Whether a daemon serves the bank, and answers.

@@ -4,6 +4,7 @@
 mod backup;
 mod derived;
 mod full;
+mod hints;
 mod limits;
 mod logged;
 mod metrics;

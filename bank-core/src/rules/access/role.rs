@@ -13,11 +13,11 @@ use crate::view::{Context, View};
 pub(super) fn grant(new: &GrantRole, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
     check_name(&new.name)?;
     let project = project(new.project.as_deref(), ctx)?;
-    if new.role == Role::User {
+    if [Role::User, Role::Partner].contains(&new.role) {
         return Err(Refusal::BadValue {
             field: "role",
             expected: "admin, operator, manager, pi, auditor, scheduler or collector: \
-                       everybody is a user",
+                       everybody is a user, and partner is a role of keys",
         });
     }
     if new.role.is_of_projects() && project.is_none() {

@@ -18,6 +18,9 @@ use super::{MANIFEST, MARGIN, files, folder, mib, prove, rekey};
 /// Where a bank grows until it is whole.
 const PARTIAL: &str = ".restore-partial";
 
+/// Begins the name of the folder of what was there before.
+const ASIDE: &str = "replaced-";
+
 /// How to bring a bank back.
 #[derive(Clone, Debug)]
 pub struct Choices {
@@ -102,6 +105,7 @@ fn under_lock(
     data.give(&partial)?;
     hooks::point("restore_staged");
     let aside = put_aside(data, &in_the_way)?;
+    hooks::point("restore_aside");
     install(data, &partial)?;
     let secrets = fs::read_dir(data.keys()).is_ok_and(|mut keys| keys.next().is_some());
     Ok(Restored {
@@ -268,7 +272,7 @@ fn put_aside(data: &DataDir, paths: &[PathBuf]) -> Result<Option<PathBuf>> {
     }
     let stamp = folder::stamp(clock::real_us());
     let aside = (1..100)
-        .map(|number| data.path().join(format!("replaced-{stamp}-{number}")))
+        .map(|number| data.path().join(format!("{ASIDE}{stamp}-{number}")))
         .find(|path| path.symlink_metadata().is_err())
         .context("too many restores in one second")?;
     DirBuilder::new().mode(0o700).create(&aside)?;
@@ -280,6 +284,23 @@ fn put_aside(data: &DataDir, paths: &[PathBuf]) -> Result<Option<PathBuf>> {
     files::sync_folder(&aside)?;
     data.give(&aside)?;
     Ok(Some(aside))
+}
+
+/// What to do in a directory that a restore left without a bank, because it was interrupted between its renames.
+pub fn interrupted(data: &DataDir) -> Option<String> {
+    if !data.path().join(PARTIAL).exists() {
+        return None;
+    }
+    let again = "`bankd restore` was interrupted here: run it again";
+    let entries = fs::read_dir(data.path()).ok()?.flatten();
+    let aside = entries.map(|entry| entry.path()).filter(|path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with(ASIDE) && path.join("bank.db").exists()
+    });
+    Some(match aside.max() {
+        Some(newest) => format!("{again}; the bank before it is in {}", newest.display()),
+        None => again.to_owned(),
+    })
 }
 
 /// Gives everything its name, the database last.
