@@ -160,7 +160,7 @@ fn taken_back(effects: &Effects) -> (MoneyKind, Amount) {
 }
 
 /// What a changed window moves: money that ends earlier, or is moved into the future, goes out (decision 0224); money
-/// that had ended and can be spent again comes in, as this kind (decision 0270).
+/// that had ended and can be spent again comes in, as this kind (decision 0263).
 fn by_window(new: &Allocation, view: &View, back: MoneyKind) -> Option<(MoneyKind, Amount)> {
     let old = view
         .allocation(new.id)
