@@ -63,11 +63,13 @@ pub(super) fn name_mover(
     let last = || last_charge(instance, root, view, undone);
     let last = if named.is_none() { last() } else { None };
     let is_other = last.is_some_and(|last| last.project != instance.facts.project);
-    if undone && named.is_none() && instance.lien.is_none() {
-        leave_payer(instance, root, view, ctx);
-    } else if let Some(last) = last.filter(|last| is_other && is_paid(last, ctx)) {
-        instance.account = last.account;
-        instance.fallback_from = None;
+    if named.is_none() && instance.lien.is_none() {
+        if undone {
+            leave_payer(instance, root, view, ctx);
+        } else if let Some(last) = last.filter(|last| is_other && is_paid(last, ctx)) {
+            instance.account = last.account;
+            instance.fallback_from = None;
+        }
     }
     let Some(named) = named.or(last) else {
         return false;

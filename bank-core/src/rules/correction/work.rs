@@ -99,7 +99,12 @@ fn reverse_money(
             facts_changed = moved::name_mover(instance, root, (view, ctx), undone);
             // Before the seconds change: they and the windows are those of the same time.
             unbill_windows(&mut postings, instance, root, view, undone)?;
-            uncount(instance, priced(root, own, view), &row, exact, ctx)?;
+            let time = opposites.iter().map(|other| other.charged);
+            let whole = UsageRow {
+                charged: time.fold(row.charged, Seconds::plus),
+                ..row.clone()
+            };
+            uncount(instance, priced(root, own, view), &whole, exact, ctx)?;
             bounds::check(undone, (root, target), instance, view, ctx)?;
             undispute(instance, root, undone);
         }
@@ -152,8 +157,8 @@ fn priced<'a>(root: &PastTx, own: &'a UsageRow, view: &'a View) -> &'a UsageRow 
     rows_of(root.id, view).pop().unwrap_or(own)
 }
 
-/// Takes back the rows before that of the charge; returns their sum and their opposites. They count no time,
-/// and their part of the running sum goes with the charge.
+/// Takes back the rows before that of the charge; returns their sum and their opposites. Their time and their part
+/// of the running sum go with the charge.
 fn move_back(
     postings: &mut Postings,
     instance: &mut Instance,

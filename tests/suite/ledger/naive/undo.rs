@@ -146,7 +146,9 @@ impl Naive {
             "charge" | "adjust" => {
                 let back = self.move_again(n, root, is_undone);
                 if back.is_none() {
+                    let before = self.instances[n].facts.project.clone();
                     self.name_last(n, root, is_undone);
+                    self.choose_payer(n, (root, is_undone), &before);
                 }
                 self.uncount(n, root, is_undone, back)?;
                 if !is_undone && self.is_billed_after(n, target) && self.is_above_bounds(n, root) {
@@ -168,6 +170,38 @@ impl Naive {
         }
         self.follow_blocks(target, &parts);
         Ok(())
+    }
+
+    /// The account of an undone charge pays no more if no charge in force is of it, and a charge that is done again and names
+    /// the use chooses its own. A lien chooses in any case.
+    fn choose_payer(&mut self, n: usize, (root, is_undone): (usize, bool), before: &str) {
+        if self.instances[n].lien.is_some() {
+            return;
+        }
+        let payer = |e: &Entry| {
+            let is_real = is_charge(e.kind) && e.kind != "charge_notional" && e.amount < 0;
+            let account = self.allocations[e.allocation].account;
+            (is_real && account != UNBILLED).then_some(account)
+        };
+        let entries = &self.journal[root].entries;
+        let chosen = if is_undone {
+            let own = self.instances[n].account;
+            let is_own = own.is_some() && entries.iter().any(|e| payer(e) == own);
+            let others = self.rows(n).into_iter().filter(|place| place.0 != root);
+            let others = others.filter(|place| self.is_effective(*place));
+            let others = others.filter_map(|(tx, at)| payer(&self.journal[tx].entries[at]));
+            let others: Vec<usize> = others.collect();
+            let is_left = is_own && !others.iter().any(|other| Some(*other) == own);
+            is_left.then(|| others.last().copied())
+        } else {
+            let first = entries.iter().find(|e| is_charge(e.kind));
+            let is_named = self.instances[n].facts.project != before;
+            first.and_then(payer).filter(|_| is_named).map(Some)
+        };
+        if let Some(account) = chosen {
+            self.instances[n].account = account;
+            self.instances[n].fallback_from = None;
+        }
     }
 
     /// Whether the use pays more than its minimum or maximum price makes of all of it.
