@@ -64,10 +64,10 @@ fn nothing() -> Result<(), Refusal> {
 
 /// Refuses projects, users and machines outside of the caller's scope.
 pub(super) fn whose(whose: &Whose, ctx: &Context<'_>) -> Result<(), Refusal> {
-    if ctx.scope.projects.is_empty() && ctx.scope.machines.is_empty() {
+    machine(&whose.machine, ctx)?;
+    if ctx.scope.projects.is_empty() {
         return Ok(());
     }
-    machine(&whose.machine, ctx)?;
     let payer = select::find(ctx.directory, whose);
     if ctx.may_touch(payer.project, &payer.project_name) {
         return Ok(());

@@ -8,7 +8,7 @@ use super::each_hour;
 use bank_core_figures::rollup::pack::{self, Hours};
 use bank_core_figures::rollup::{Measure, Presence, Sign, Sums, Use, day_of, hour_of};
 use foldhash::HashMap;
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{CachedStatement, Connection, OptionalExtension};
 
 /// Hours that are kept at once: about 15 MB with their days.
 const FULL: usize = 1 << 16;
@@ -290,8 +290,9 @@ impl Pending {
         days.sort_unstable_by_key(|(place, _)| *place);
         let touched = days.iter().map(|((day, _), _)| *day);
         self.blocks.touch(connection, touched)?;
+        let mut rows = Rows::prepare(connection)?;
         for (place, day) in days {
-            write_day(connection, place, day, &mut self.written)?;
+            rows.write(place, day, &mut self.written)?;
         }
         Ok(())
     }
@@ -345,56 +346,69 @@ fn find_or_make(connection: &Connection, key: &Key<'_>) -> Result<i64, Error> {
     Ok(number)
 }
 
-/// Adds to the row of a day and key. Where nothing is left of it, it goes.
-fn write_day(
-    connection: &Connection,
-    place: Place,
-    mut day: Day,
-    written: &mut Change,
-) -> Result<(), Error> {
-    let before = read_day(connection, place, &mut day)?;
-    let packed = pack::pack(&day.hours);
-    if packed.is_empty() && day.running == 0 {
-        if before.is_some() {
-            let sql = "DELETE FROM rollup WHERE day = ?1 AND key = ?2";
-            connection.prepare_cached(sql)?.execute(place)?;
-        }
-        return Ok(());
-    }
-    let running = pack::stored(day.running);
-    let values: [&dyn rusqlite::ToSql; 4] = [&place.0, &place.1, &running, &packed];
-    let seal = seal::of_values(&values)?;
-    let sql = match before {
-        None => "INSERT INTO rollup (day, key, running, hours, seal) VALUES (?1, ?2, ?3, ?4, ?5)",
-        Some(_) => {
-            "UPDATE rollup SET running = ?3, hours = ?4, seal = ?5 WHERE day = ?1 AND key = ?2"
-        }
-    };
-    connection
-        .prepare_cached(sql)?
-        .execute((place.0, place.1, running, &packed, seal))?;
-    match before {
-        Some(before) => written.changes(before, seal),
-        None => written.comes(seal),
-    }
-    Ok(())
+/// The statements for rows of days, found once for all that are written together.
+struct Rows<'c> {
+    connection: &'c Connection,
+    read: CachedStatement<'c>,
+    insert: CachedStatement<'c>,
+    update: CachedStatement<'c>,
 }
 
-/// Adds the existing sums of a day. Returns the seal of its row; none if it has none.
-fn read_day(connection: &Connection, place: Place, day: &mut Day) -> Result<Option<i64>, Error> {
-    let sql = "SELECT hours, running, seal FROM rollup WHERE day = ?1 AND key = ?2";
-    let mut statement = connection.prepare_cached(sql)?;
-    let mut rows = statement.query(place)?;
-    let Some(row) = rows.next()? else {
-        return Ok(None);
-    };
-    let hours = row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?;
-    each_hour(hours, |hour, sums| {
-        if let Some(own) = day.hours.at(hour) {
-            own.add(sums, Sign::Plus);
+impl<'c> Rows<'c> {
+    fn prepare(connection: &'c Connection) -> Result<Rows<'c>, Error> {
+        let read = "SELECT hours, running, seal FROM rollup WHERE day = ?1 AND key = ?2";
+        let insert =
+            "INSERT INTO rollup (day, key, running, hours, seal) VALUES (?1, ?2, ?3, ?4, ?5)";
+        let update =
+            "UPDATE rollup SET running = ?3, hours = ?4, seal = ?5 WHERE day = ?1 AND key = ?2";
+        Ok(Rows {
+            connection,
+            read: connection.prepare_cached(read)?,
+            insert: connection.prepare_cached(insert)?,
+            update: connection.prepare_cached(update)?,
+        })
+    }
+
+    /// Adds to the row of a day and key. Where nothing is left of it, it goes.
+    fn write(&mut self, place: Place, mut day: Day, written: &mut Change) -> Result<(), Error> {
+        let before = self.read(place, &mut day)?;
+        let packed = pack::pack(&day.hours);
+        if packed.is_empty() && day.running == 0 {
+            if before.is_some() {
+                let sql = "DELETE FROM rollup WHERE day = ?1 AND key = ?2";
+                self.connection.prepare_cached(sql)?.execute(place)?;
+            }
+            return Ok(());
         }
-    })?;
-    let running: i64 = row.get(1)?;
-    day.running = day.running.saturating_add(running.into());
-    Ok(Some(row.get(2)?))
+        let running = pack::stored(day.running);
+        let values: [&dyn rusqlite::ToSql; 4] = [&place.0, &place.1, &running, &packed];
+        let seal = seal::of_values(&values)?;
+        let statement = match before {
+            None => &mut self.insert,
+            Some(_) => &mut self.update,
+        };
+        statement.execute((place.0, place.1, running, &packed, seal))?;
+        match before {
+            Some(before) => written.changes(before, seal),
+            None => written.comes(seal),
+        }
+        Ok(())
+    }
+
+    /// Adds the existing sums of a day. Returns the seal of its row; none if it has none.
+    fn read(&mut self, place: Place, day: &mut Day) -> Result<Option<i64>, Error> {
+        let mut rows = self.read.query(place)?;
+        let Some(row) = rows.next()? else {
+            return Ok(None);
+        };
+        let hours = row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?;
+        each_hour(hours, |hour, sums| {
+            if let Some(own) = day.hours.at(hour) {
+                own.add(sums, Sign::Plus);
+            }
+        })?;
+        let running: i64 = row.get(1)?;
+        day.running = day.running.saturating_add(running.into());
+        Ok(Some(row.get(2)?))
+    }
 }
