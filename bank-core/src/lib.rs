@@ -15,7 +15,7 @@
 )]
 
 pub use bank_core_values::{
-    amount, clock, decimal, domain, exact, host, ids, mapping, months, period, reconcile,
+    amount, clock, decimal, domain, exact, host, ids, mapping, months, period, reconcile, refusal,
     reservation, time, usage,
 };
 
@@ -38,7 +38,6 @@ pub mod policy;
 pub mod postings;
 pub mod price;
 pub mod rate;
-pub mod refusal;
 pub mod role;
 pub mod rules;
 pub mod select;

@@ -429,8 +429,7 @@ fn further_of_charge(
         times.span = None;
     }
     more.accounts.extend(known);
-    more.paid = falls;
-    more.history |= falls;
+    (more.paid, more.history) = (falls, falls);
     Some(more)
 }
 

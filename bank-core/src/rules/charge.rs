@@ -9,6 +9,7 @@ mod find;
 mod finish;
 mod keep;
 mod measure;
+mod owner;
 mod paying;
 mod reserved;
 mod shortfall;
@@ -35,11 +36,11 @@ use crate::terms::{self, Shortfall};
 use crate::time::{Seconds, Timestamp};
 use crate::usage::kept;
 use crate::view::{Context, View};
-use amend::Owner;
 use ceiling::Plausible;
 use falling::Reduced;
 use find::{charged_instance, starts_again};
 use measure::Billed;
+use owner::Owner;
 
 /// Bills an instance for the time since its last charge. What exact arithmetic or an account's
 /// range cannot hold is unbilled with amount 0, never refused (ledger.md 1.3, 2.8).

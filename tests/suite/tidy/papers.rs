@@ -28,7 +28,7 @@ fn every_refusal_has_its_row_in_the_reference() {
 
 #[test]
 fn every_refusal_of_the_rules_is_in_the_one_table() {
-    let (_, literals) = lex(&read("bank-core/src/refusal.rs"));
+    let (_, literals) = lex(&read("bank-core/values/src/refusal.rs"));
     let codes: BTreeSet<String> = literals.into_iter().map(|(_, text)| text).collect();
     let is_code = |text: &&String| {
         text.contains('_') && text.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')

@@ -2,56 +2,19 @@
 //! or user (decisions.md 19).
 
 use super::Bill;
-use super::falling::{Share, Shares, add, by_owner, sum_of};
+use super::owner::{Back, Owner, Share, Shares, add, by_owner, left, sum_of};
 use crate::amount::Amount;
 use crate::command::Charge;
-use crate::decimal::Decimal;
-use crate::effects::{Billing, Entry, EntryKind, UsageRow};
-use crate::history::{Placed, is_reissued, rests, standing};
-use crate::ids::{AllocationId, Next, TxId, UsageId};
-use crate::model::{Facts, Instance};
+use crate::effects::{Billing, EntryKind};
+use crate::history::{Placed, is_reissued, standing};
+use crate::model::Facts;
 use crate::postings::About;
 use crate::refusal::Refusal;
-use crate::rules::correction::{announce_any, move_money};
+use crate::rules::correction::move_money;
 use crate::rules::instance::would_refuse;
 use crate::rules::would::{self, Needed};
 use crate::terms::Whole;
-use crate::time::{Seconds, Timestamp};
 use crate::view::{Context, View};
-use std::collections::BTreeMap;
-
-/// The owner of a charged use, as the journal names it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Owner {
-    pub(super) project: String,
-    pub(super) user: String,
-}
-
-impl Owner {
-    /// The owner in the instance.
-    pub(super) fn of(instance: &Instance) -> Owner {
-        Owner {
-            project: instance.facts.project.clone(),
-            user: instance.facts.user.clone(),
-        }
-    }
-
-    /// The owner in an entry.
-    pub(super) fn named(entry: &Entry) -> Owner {
-        Owner {
-            project: entry.project.clone(),
-            user: entry.user.clone(),
-        }
-    }
-
-    /// As it is charged now.
-    pub(super) fn now(bill: &Bill) -> Owner {
-        Owner {
-            project: bill.payer.project_name.clone(),
-            user: bill.instance.facts.user.clone(),
-        }
-    }
-}
 
 /// Removes the facts of an earlier record that this one does not state: it replaces that record. Facts of the
 /// scheduler's documents stay, but a record states all generic resources and attributes of its use.
@@ -84,58 +47,6 @@ pub(super) fn earlier(charge: &Charge, known: &Owner) -> Option<Owner> {
         return None;
     }
     whole.instance.map(|_| known.clone())
-}
-
-/// A part that goes back from an owner.
-pub(super) struct Back {
-    /// The change of what is billed.
-    pub(super) amount: Amount,
-    /// How it was billed.
-    pub(super) billing: Billing,
-    /// The change of the time.
-    pub(super) time: Seconds,
-}
-
-impl Back {
-    /// A part without time.
-    fn of(amount: Amount, billing: Billing) -> Back {
-        Back {
-            amount,
-            billing,
-            time: Seconds(0),
-        }
-    }
-}
-
-/// A row that changes the price of an instance.
-fn row(instance: &Instance, id: UsageId, (tx, at): (TxId, Timestamp), back: &Back) -> UsageRow {
-    UsageRow {
-        id,
-        prev: instance.last_usage,
-        instance: instance.id,
-        tx,
-        at,
-        charged: back.time,
-        processors: instance.facts.usage.processors.unwrap_or(Decimal::ZERO),
-        amount: back.amount,
-        billing: back.billing,
-        late: false,
-        facts: String::new(),
-        rates_at: instance.rates_at,
-    }
-}
-
-/// The rest of real charges, by allocation.
-pub(super) fn left(history: &[Placed]) -> Shares {
-    let mut parts: BTreeMap<i64, i128> = BTreeMap::new();
-    for rest in rests(history).iter().filter(|rest| rest.left > 0) {
-        if let Some(AllocationId(id)) = rest.entry.allocation {
-            let own = parts.entry(id).or_default();
-            *own = own.saturating_add(rest.left.into());
-        }
-    }
-    let parts = parts.into_iter();
-    parts.map(|(id, left)| (AllocationId(id), left)).collect()
 }
 
 impl Bill {
@@ -177,7 +88,7 @@ impl Bill {
             // It cost nothing, and its hours go all the same.
             let about = self.about_owner(owner);
             let nothing = Back::of(Amount::ZERO, Billing::Billed);
-            self.went_back(owner, about.usage, nothing, ctx)?;
+            self.went_back(owner, about.usage, &nothing, ctx)?;
         }
         let Some(priced) = priced else {
             return Ok(None);
@@ -212,7 +123,7 @@ impl Bill {
             Billing::Billed
         };
         let minus = Back::of(sum.negate()?, billing);
-        self.went_back(owner, about.usage, minus, ctx)?;
+        self.went_back(owner, about.usage, &minus, ctx)?;
         Ok(sum)
     }
 
@@ -261,21 +172,9 @@ impl Bill {
             parts.push((owner, (allocation, part.0.into())));
         }
         for (owner, about, sum) in owners {
-            self.went_back(&owner, about.usage, Back::of(sum, Billing::Refund), ctx)?;
+            self.went_back(&owner, about.usage, &Back::of(sum, Billing::Refund), ctx)?;
         }
         Ok(parts)
-    }
-
-    /// The names of an earlier project, with a separate usage row.
-    pub(super) fn about_owner(&mut self, owner: &Owner) -> About {
-        let next = UsageId(Next::take(&mut self.postings.next.usage));
-        let usage = std::mem::replace(&mut self.usage, next);
-        About {
-            project: owner.project.clone(),
-            user: owner.user.clone(),
-            usage: Some(usage),
-            ..self.about()
-        }
     }
 
     /// Shadow money of a project without any allocation: it is on no allocation.
@@ -283,35 +182,6 @@ impl Bill {
         let placed = Amount::from_sum(sum_of(shadow))?;
         let left = self.instance.shadow_billed.minus(placed)?;
         Ok(left.max(Amount::ZERO))
-    }
-
-    /// Counts a part that went back, and writes its usage row. A refund is not part of what is billed.
-    pub(super) fn went_back(
-        &mut self,
-        owner: &Owner,
-        usage: Option<UsageId>,
-        back: Back,
-        ctx: &Context<'_>,
-    ) -> Result<(), Refusal> {
-        let total = match back.billing {
-            Billing::Shadow => Some(&mut self.instance.shadow_billed),
-            Billing::Billed | Billing::Unbilled => Some(&mut self.instance.billed),
-            Billing::Refund => None,
-        };
-        if let Some(total) = total {
-            *total = total.plus(back.amount)?;
-        }
-        let Some(usage) = usage else { return Ok(()) };
-        // Its record describes the use as it was.
-        let mut was = self.instance.clone();
-        was.facts.project.clone_from(&owner.project);
-        was.facts.user.clone_from(&owner.user);
-        let at = self.reduced.until.unwrap_or(self.at);
-        let row = row(&self.instance, usage, (self.tx, at), &back);
-        announce_any(&mut self.postings, &was, &row, ctx);
-        self.postings.usages.push(row);
-        self.instance.last_usage = Some(usage);
-        Ok(())
     }
 
     /// Journals the refusal of strict enforcement at the start of a finished use; an amended record is not

@@ -2,11 +2,11 @@
 //! (ledger.md 2.4, decisions.md 7). It is in the names of the charges that it reduces (decision 0255).
 
 use super::Bill;
-use super::amend::{Back, Owner, left};
+use super::owner::{Back, Owner, Shares, by_owner, left, sum_of};
 use super::paying::Take;
 use crate::amount::Amount;
 use crate::effects::{Billing, Delta, EntryKind, UsageRow};
-use crate::history::{Paid, Placed, rests, standing};
+use crate::history::{Paid, Placed};
 use crate::ids::AllocationId;
 use crate::model::Phase;
 use crate::postings::About;
@@ -27,11 +27,6 @@ pub(super) struct Reduced {
     /// The end of the time that it takes back, if it is not that of the charge.
     pub(super) until: Option<Timestamp>,
 }
-
-/// A part that goes back to an allocation.
-pub(super) type Share = (AllocationId, i128);
-/// Such parts.
-pub(super) type Shares = Vec<Share>;
 
 impl Bill {
     /// A reported total fell: the difference goes back to the allocations that paid, each its
@@ -151,7 +146,7 @@ impl Bill {
                 billing,
                 time,
             };
-            self.went_back(&owner, about.usage, back, ctx)?;
+            self.went_back(&owner, about.usage, &back, ctx)?;
             self.amount = self.amount.minus(amount)?;
             self.reduced.beside = self.reduced.beside.plus(amount)?;
             self.reduced.time = self.reduced.time.plus(time);
@@ -228,74 +223,4 @@ fn charged_until(rows: &[UsageRow]) -> Option<Timestamp> {
         }
     }
     charged.last().map(|(until, _)| *until)
-}
-
-/// The sum of parts.
-pub(super) fn sum_of(shares: &Shares) -> i128 {
-    let parts = shares.iter().map(|(_, part)| *part);
-    parts.fold(0, i128::saturating_add)
-}
-
-/// Shares of allocations by the owners of the charges that they reduce, in proportion to what is left of these; the owner
-/// that was charged last is the last. What no charge in the history explains goes to that one.
-pub(super) fn by_owner(
-    shares: &Shares,
-    history: &[Placed],
-    in_shadow: bool,
-) -> Vec<(Owner, Shares)> {
-    let charges = charges(history, in_shadow);
-    let mut owners: Vec<(Owner, Shares)> = Vec::new();
-    for (_, owner, _) in &charges {
-        owners.retain(|(own, _)| own != owner);
-        owners.push((owner.clone(), Vec::new()));
-    }
-    for (allocation, share) in shares {
-        let on = |owner: &Owner| {
-            let own = charges
-                .iter()
-                .filter(|(id, own, _)| *id == Some(*allocation) && own == owner);
-            let left = own.map(|(_, _, left)| *left).fold(0, i128::saturating_add);
-            left.max(0)
-        };
-        let weights: Vec<i128> = owners.iter().map(|(owner, _)| on(owner)).collect();
-        let parts = in_proportion(&weights, *share);
-        let mut rest = share.saturating_sub(parts.iter().copied().fold(0, i128::saturating_add));
-        for ((_, own), part) in owners.iter_mut().zip(parts).rev() {
-            let part = part.saturating_add(std::mem::take(&mut rest));
-            own.extend((part > 0).then_some((*allocation, part)));
-        }
-    }
-    let last = owners.pop();
-    owners.retain(|(_, own)| !own.is_empty());
-    owners.extend(last);
-    owners
-}
-
-/// Adds a share to those of its owner.
-pub(super) fn add(owners: &mut Vec<(Owner, Shares)>, owner: Owner, share: Share) {
-    let Some((_, own)) = owners.iter_mut().find(|(own, _)| *own == owner) else {
-        owners.push((owner, vec![share]));
-        return;
-    };
-    match own.iter_mut().find(|(id, _)| *id == share.0) {
-        Some((_, part)) => *part = part.saturating_add(share.1),
-        None => own.push(share),
-    }
-}
-
-/// What is left of each charge in real money, or what each entry took as a price without money: the allocation, the
-/// owner and the part, in the order of their numbers.
-fn charges(history: &[Placed], in_shadow: bool) -> Vec<(Option<AllocationId>, Owner, i128)> {
-    if !in_shadow {
-        let rests = rests(history).into_iter();
-        let left = rests.filter(|rest| rest.left > 0);
-        let parts = left.map(|r| (r.entry.allocation, Owner::named(r.entry), r.left.into()));
-        return parts.collect();
-    }
-    let kept = standing(history).into_iter().map(|(_, entry)| entry);
-    let shadow = kept.filter(|entry| entry.kind == EntryKind::ChargeNotional);
-    let part = |delta: &Delta| i128::from(delta.shadow).saturating_neg();
-    shadow
-        .map(|entry| (entry.allocation, Owner::named(entry), part(&entry.delta)))
-        .collect()
 }

@@ -2,8 +2,8 @@
 //! jobs used (decision 0171). A charge of the reservation or of a job adds rows of time, and the price of the
 //! idle part follows, whatever the order of charges.
 
-use super::amend::Owner;
 use super::falling::Reduced;
+use super::owner::Owner;
 use super::{Bill, LienUse, Short, is_late, mode, payer};
 use crate::amount::Amount;
 use crate::command::{Charge, Request, Whose};

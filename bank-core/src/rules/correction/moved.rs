@@ -3,7 +3,7 @@
 use super::{announce, announce_moved};
 use crate::amount::Amount;
 use crate::effects::{Billing, Entry, EntryKind, UsageRow};
-use crate::history::{PastTx, bills, is_charge, standing};
+use crate::history::{PastTx, Placed, bills, is_charge, standing};
 use crate::ids::{TxId, UsageId};
 use crate::model::Instance;
 use crate::postings::Postings;
@@ -42,11 +42,20 @@ pub(super) fn name_mover(
 ) -> bool {
     let named = if !is_taken_back(root, view) {
         let rows = rows_of(root.id, view);
-        let from = rows.iter().find(|u| u.amount < Amount::ZERO);
-        let row = if undone { from } else { from.and(rows.last()) };
-        let row = row.filter(|_| rows.len() > 1).map(|row| row.id);
-        let entries = &mut root.entries.iter();
-        entries.find(|e| row.is_some() && e.usage == row)
+        let gives = rows.iter().any(|u| u.amount < Amount::ZERO);
+        let last = rows.last().filter(|_| gives && is_move(&rows));
+        let billed = last.and_then(|row| root.entries.iter().find(|e| e.usage == Some(row.id)));
+        // The charge before it is in force again.
+        let before = || {
+            let mut kept = standing(&view.history).into_iter();
+            let before = |(tx, e): &&Placed| *tx < root.id && bills(e.kind) && e.delta.shadow <= 0;
+            kept.rfind(before).map(|(_, entry)| entry)
+        };
+        if undone {
+            last.and_then(|_| before())
+        } else {
+            billed
+        }
     } else if undone {
         root.entries.first()
     } else {
@@ -109,7 +118,7 @@ fn last_charge<'a>(
     undone: bool,
 ) -> Option<&'a Entry> {
     let own = root.entries.iter().find(|e| bills(e.kind))?;
-    if rows_of(root.id, view).len() > 1 {
+    if is_move(&rows_of(root.id, view)) {
         return None;
     }
     let mut others = standing(&view.history).into_iter();
@@ -175,7 +184,13 @@ pub(super) fn moves(tx: TxId, view: &View) -> bool {
     let before = TxId(tx.0.saturating_sub(1));
     let at = rows.first().map(|row| row.at);
     let gives = |row: &&UsageRow| row.charged < Seconds(0) && Some(row.at) == at;
-    rows.len() > 1 || rows_of(before, view).iter().any(gives)
+    is_move(&rows) || rows_of(before, view).iter().any(gives)
+}
+
+/// Whether rows give a use back and bill it for another owner. Those of a total that fell only give back.
+fn is_move(rows: &[&UsageRow]) -> bool {
+    let bills = rows.last().is_some_and(|last| last.amount >= Amount::ZERO);
+    rows.len() > 1 && bills
 }
 
 pub(super) fn rows_of(tx: TxId, view: &View) -> Vec<&UsageRow> {

@@ -153,7 +153,7 @@ impl Naive {
             repeats: plausible.repeats,
         };
         if is_moved {
-            let back = self.take_back(n, &known_project);
+            let back = self.take_back(n, (known_project, known_user));
             bill.amount = (amount + back).max(0);
             bill.gives_back = bill.gives_back || back > 0;
         }
@@ -176,6 +176,7 @@ impl Naive {
             held: -from_lien,
             active: if is_future { 0 } else { -amount },
             project: self.instances[bill.n].facts.project.clone(),
+            user: self.instances[bill.n].facts.user.clone(),
             ..Entry::default()
         });
     }
@@ -348,6 +349,7 @@ impl Naive {
                 shadow: -shadow,
                 shadow_held: -held,
                 project: self.instances[bill.n].facts.project.clone(),
+                user: self.instances[bill.n].facts.user.clone(),
                 ..Entry::default()
             });
         }
@@ -381,24 +383,9 @@ impl Naive {
         self.instances[bill.n].metered += Naive::exact(back - gone);
         let payer = all.iter().map(|(id, _)| *id).min();
         bill.first = back_to.first().map(|(id, _)| *id).or(payer);
-        let project = self.instances[bill.n].facts.project.clone();
-        for (id, share) in back_to {
-            if in_shadow {
-                self.enter(Entry {
-                    kind: "charge_notional",
-                    allocation: id,
-                    shadow: share,
-                    ..Entry::default()
-                });
-            } else {
-                self.move_amount("refund", id, share);
-                self.tx()
-                    .entries
-                    .last_mut()
-                    .unwrap()
-                    .project
-                    .clone_from(&project);
-                self.expire_beside(id, share);
+        for (owner, shares) in self.by_owner(bill.n, &back_to, in_shadow) {
+            for (id, share) in shares {
+                self.give_to(&owner, id, share, in_shadow);
             }
         }
         bill.is_shadow = in_shadow;

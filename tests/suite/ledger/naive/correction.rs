@@ -169,6 +169,7 @@ impl Naive {
         self.tx().instance = Some(n);
         self.tx().usage = Some((0, 0, false));
         let before = self.instances[n].facts.project.clone();
+        let user = self.instances[n].facts.user.clone();
         for (place, left) in unbilled {
             let allocation = self.journal[place.0].entries[place.1].allocation;
             self.enter(Entry {
@@ -178,6 +179,7 @@ impl Naive {
                 active: left,
                 takes_back: Some(place),
                 project: before.clone(),
+                user: user.clone(),
                 ..Entry::default()
             });
         }
@@ -206,6 +208,7 @@ impl Naive {
                 amount: -part,
                 active: -part,
                 project: settle.project.clone(),
+                user: user.clone(),
                 ..Entry::default()
             });
         }

@@ -1,9 +1,16 @@
 //! What became of charges: which entries stand, and what of each is left to give back.
 
 use super::Naive;
+use super::journal::Entry;
 
 /// Transaction and place.
 pub(super) type Place = (usize, usize);
+
+/// The project and the user of a charge.
+pub(super) type Owner = (String, String);
+
+/// Parts of allocations that go back to an owner.
+type Parts = (Owner, Vec<(usize, i64)>);
 
 /// Refunds, each with a charge that it gave something back of.
 type Pairs = Vec<(Place, Place)>;
@@ -127,6 +134,76 @@ impl Naive {
         }
         paid.sort_unstable();
         paid
+    }
+
+    /// Parts that go back by the owners of the charges that they reduce, in proportion to what is left of these; the one that
+    /// was charged last is the last.
+    pub(super) fn by_owner(&self, n: usize, parts: &[(usize, i64)], in_shadow: bool) -> Vec<Parts> {
+        let charges: Vec<(usize, Owner, i64)> = self.left_of_charges(n, in_shadow);
+        let mut owners: Vec<Parts> = Vec::new();
+        for (_, owner, _) in &charges {
+            owners.retain(|(own, _)| own != owner);
+            owners.push((owner.clone(), Vec::new()));
+        }
+        if owners.is_empty() {
+            let facts = &self.instances[n].facts;
+            owners.push(((facts.project.clone(), facts.user.clone()), Vec::new()));
+        }
+        for (id, part) in parts {
+            let on = |owner: &Owner| {
+                let own = charges
+                    .iter()
+                    .filter(|(on, own, _)| on == id && own == owner);
+                own.map(|(_, _, left)| left).sum::<i64>().max(0)
+            };
+            let weights: Vec<i64> = owners.iter().map(|(owner, _)| on(owner)).collect();
+            let all: i64 = weights.iter().sum();
+            let mut given = shares(&weights, (*part).min(all));
+            if let Some(last) = given.last_mut() {
+                *last += part - (*part).min(all);
+            }
+            for ((_, own), share) in owners.iter_mut().zip(given) {
+                own.extend((share > 0).then_some((*id, share)));
+            }
+        }
+        owners
+    }
+
+    /// What is left of each real charge, or what each entry took as a price without money.
+    fn left_of_charges(&self, n: usize, in_shadow: bool) -> Vec<(usize, Owner, i64)> {
+        let of = |(tx, at): Place, left: Option<i64>| {
+            let entry = &self.journal[tx].entries[at];
+            let owner = (entry.project.clone(), entry.user.clone());
+            (entry.allocation, owner, left.unwrap_or(-entry.shadow))
+        };
+        if !in_shadow {
+            let rests = self.rests(n).into_iter().filter(|(_, left)| *left > 0);
+            return rests.map(|(place, left)| of(place, Some(left))).collect();
+        }
+        let mut rows = self.rows(n);
+        rows.retain(|(tx, at)| self.journal[*tx].entries[*at].kind == "charge_notional");
+        rows.retain(|place| self.is_effective(*place));
+        rows.into_iter().map(|place| of(place, None)).collect()
+    }
+
+    /// Gives a part back in the names of an owner.
+    pub(super) fn give_to(&mut self, owner: &Owner, allocation: usize, part: i64, in_shadow: bool) {
+        let (project, user) = owner.clone();
+        if in_shadow {
+            self.enter(Entry {
+                kind: "charge_notional",
+                allocation,
+                shadow: part,
+                project,
+                user,
+                ..Entry::default()
+            });
+            return;
+        }
+        self.move_amount("refund", allocation, part);
+        let last = self.tx().entries.last_mut().unwrap();
+        (last.project, last.user) = (project, user);
+        self.expire_beside(allocation, part);
     }
 }
 

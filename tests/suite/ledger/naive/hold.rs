@@ -1,6 +1,6 @@
 //! Instances are made, hold money and are closed (ledger.md 2.7).
 
-use super::lien::Placed;
+use super::lien::{Again, Placed};
 use super::money::short;
 use super::who::Fit;
 use super::{Answer, Facts, Instance, Lien, Naive};
@@ -9,15 +9,6 @@ use bank_core::command::{AfterEnd, Charge, Close, Command, Create, Repeat, Reque
 use bank_core::directory::FallbackMode;
 use bank_core::model::{Closing, Mode};
 use bank_core::time::{Seconds, Timestamp};
-
-/// What a lien is priced for a second time, where a fallback account pays.
-struct Again {
-    seconds: i64,
-    at: Timestamp,
-    is_given: bool,
-    /// What the older lien held, where the new one comes on top of it.
-    kept: i64,
-}
 
 /// Older uses of an id than so many are out of sight.
 const USES: usize = 4;
@@ -493,39 +484,6 @@ impl Naive {
         };
         let outlives = self.hold(placed, parts, true);
         format!("lien 0{held}{outlives}{quote}{refusal}")
-    }
-}
-
-impl Naive {
-    /// The shadow lien on the fallback account, if the bank decides that it pays and it can.
-    fn on_fallback(
-        &mut self,
-        placed: &Placed,
-        again: &Again,
-        first: Option<usize>,
-    ) -> Option<String> {
-        let Placed { n, start, end, .. } = *placed;
-        let machine = self.instances[n].machine.clone();
-        let fallback = first.and_then(|f| self.fallback_of(f, Some(&machine)));
-        let fallback = fallback.filter(|_| self.policy.fallback == FallbackMode::Bank)?;
-        let (from, account) = (self.instances[n].fallback_from, self.instances[n].account);
-        self.instances[n].fallback_from = first;
-        let mut cost = placed.cost;
-        if !again.is_given {
-            cost = self.cost(n, again.seconds, again.at) + again.kept;
-        }
-        if cost == 0 {
-            self.instances[n].account = Some(fallback);
-            return Some("lien 0, fallback".to_owned());
-        }
-        let only = self.unblocked(vec![Fit::only(fallback)]).ok();
-        let parts = only.and_then(|only| self.lay(&only, start, end, cost, true).ok());
-        let Some(parts) = parts else {
-            (self.instances[n].fallback_from, self.instances[n].account) = (from, account);
-            return None;
-        };
-        let outlives = self.hold(&Placed { cost, ..*placed }, parts, true);
-        Some(format!("lien 0, shadow {cost}, fallback{outlives}"))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The journal of the naive reference, and everything that is added up from it.
 
-use super::history::Place;
+use super::history::{Owner, Place};
 use super::registered::Change;
 use super::{Allocation, Naive};
 use bank_core::model::Phase;
@@ -21,6 +21,8 @@ pub(crate) struct Entry {
     pub(super) lien: Option<usize>,
     /// Of a charge or what takes it back: the project that it is for.
     pub(super) project: String,
+    /// And its user.
+    pub(super) user: String,
 }
 
 /// The window and limit of an allocation.
@@ -45,9 +47,9 @@ pub(crate) struct Tx {
     pub(super) is_whole: bool,
     /// The seconds of a charge beyond what can have been used.
     pub(super) disputed: i64,
-    /// What an amended record took back of another project or user, real and shadow, and the projects that
+    /// What an amended record took back of another project or user, real and shadow, and the owners that
     /// had the use before and afterwards.
-    pub(super) went_back: Option<(i64, i64, String, String)>,
+    pub(super) went_back: Option<(i64, i64, Owner, Owner)>,
     /// The seconds of billed windows.
     pub(super) seconds: Vec<i64>,
     /// What its usage row says: amount, seconds, in shadow.

@@ -7,7 +7,17 @@ use super::{Answer, Facts, Instance, Lien, Naive};
 use crate::ledger::fixture::show_time;
 use crate::ledger::reply::refused;
 use bank_core::command::{ExtendLien, Whose};
+use bank_core::directory::FallbackMode;
 use bank_core::time::Timestamp;
+
+/// What a lien is priced for a second time, where a fallback account pays.
+pub(super) struct Again {
+    pub(super) seconds: i64,
+    pub(super) at: Timestamp,
+    pub(super) is_given: bool,
+    /// What the older lien held, where the new one comes on top of it.
+    pub(super) kept: i64,
+}
 
 /// A lien to be placed for an instance.
 #[derive(Clone, Copy, Debug)]
@@ -249,5 +259,38 @@ impl Naive {
         self.instances[n].due = None;
         self.wait(n, self.now, self.policy.idle);
         Ok(format!("lien released, gave back {released}"))
+    }
+}
+
+impl Naive {
+    /// The shadow lien on the fallback account, if the bank decides that it pays and it can.
+    pub(super) fn on_fallback(
+        &mut self,
+        placed: &Placed,
+        again: &Again,
+        first: Option<usize>,
+    ) -> Option<String> {
+        let Placed { n, start, end, .. } = *placed;
+        let machine = self.instances[n].machine.clone();
+        let fallback = first.and_then(|f| self.fallback_of(f, Some(&machine)));
+        let fallback = fallback.filter(|_| self.policy.fallback == FallbackMode::Bank)?;
+        let (from, account) = (self.instances[n].fallback_from, self.instances[n].account);
+        self.instances[n].fallback_from = first;
+        let mut cost = placed.cost;
+        if !again.is_given {
+            cost = self.cost(n, again.seconds, again.at) + again.kept;
+        }
+        if cost == 0 {
+            self.instances[n].account = Some(fallback);
+            return Some("lien 0, fallback".to_owned());
+        }
+        let only = self.unblocked(vec![Fit::only(fallback)]).ok();
+        let parts = only.and_then(|only| self.lay(&only, start, end, cost, true).ok());
+        let Some(parts) = parts else {
+            (self.instances[n].fallback_from, self.instances[n].account) = (from, account);
+            return None;
+        };
+        let outlives = self.hold(&Placed { cost, ..*placed }, parts, true);
+        Some(format!("lien 0, shadow {cost}, fallback{outlives}"))
     }
 }

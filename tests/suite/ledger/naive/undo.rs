@@ -307,7 +307,8 @@ impl Naive {
         let instance = &mut self.instances[n];
         instance.billed += sign * real;
         instance.shadow_billed += sign * shadow;
-        instance.facts.project = if is_undone { before } else { after };
+        let owner = if is_undone { before } else { after };
+        (instance.facts.project, instance.facts.user) = owner;
         (instance.account, instance.fallback_from) = (None, None);
         Some(sign * (real + shadow))
     }
@@ -316,7 +317,8 @@ impl Naive {
     /// one that is done again does so unless a later one stands.
     fn name_last(&mut self, n: usize, root: usize, is_undone: bool) {
         let mut own = self.journal[root].entries.iter();
-        let Some(own) = own.find(|e| is_charge(e.kind)).map(|e| e.project.clone()) else {
+        let owner = |e: &Entry| (e.project.clone(), e.user.clone());
+        let Some(own) = own.find(|e| is_charge(e.kind)).map(owner) else {
             return;
         };
         let mut others = self.rows(n);
@@ -325,14 +327,15 @@ impl Naive {
             is_other && self.is_effective((*tx, *at))
         });
         let last = others.last();
-        let project = match last {
-            _ if is_undone && own != self.instances[n].facts.project => None,
-            Some((tx, at)) if is_undone => Some(self.journal[*tx].entries[*at].project.clone()),
+        let named = match last {
+            _ if is_undone && own.0 != self.instances[n].facts.project => None,
+            Some((tx, at)) if is_undone => Some(owner(&self.journal[*tx].entries[*at])),
             Some((tx, _)) if *tx > root => None,
             _ => Some(own).filter(|_| !is_undone),
         };
-        if let Some(project) = project {
-            self.instances[n].facts.project = project;
+        if let Some(owner) = named {
+            let facts = &mut self.instances[n].facts;
+            (facts.project, facts.user) = owner;
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! The scripts give every machine a source before it is used: who claims one is not modelled.
 
-use super::journal::Entry;
+use super::history::Owner;
 use super::{Answer, Naive};
 use crate::ledger::reply::refused;
 use bank_core::amount::Amount;
@@ -170,54 +170,52 @@ impl Naive {
     }
 
     /// An amended record names another project or user: what the old one paid goes back, whatever is left.
-    pub(super) fn take_back(&mut self, n: usize, project: &str) -> i64 {
+    pub(super) fn take_back(&mut self, n: usize, before: Owner) -> i64 {
         let mut back = [0, 0];
+        let left = |parts: Vec<(usize, i64)>| parts.into_iter().filter(|(_, part)| *part > 0);
+        let shadow: Vec<(usize, i64)> = left(self.paid(n, true)).collect();
+        let real: Vec<(usize, i64)> = left(self.paid(n, false)).collect();
+        let mut real = self.by_owner(n, &real, false);
+        let shadow = self.by_owner(n, &shadow, true);
         // Refunds that were not undone are granted again on their own allocations, not on those of the charges.
-        let mut real = self.paid(n, false);
-        let refunds = self.refunds(n);
-        real.extend(refunds.iter().map(|(_, on, part)| (*on, *part)));
-        for (place, allocation, part) in &refunds {
-            self.move_amount("reverse", *allocation, -part);
+        for (place, allocation, part) in self.refunds(n) {
+            let entry = &self.journal[place.0].entries[place.1];
+            let owner = (entry.project.clone(), entry.user.clone());
+            self.move_amount("reverse", allocation, -part);
             let last = self.tx().entries.last_mut().unwrap();
-            project.clone_into(&mut last.project);
-            last.takes_back = Some(*place);
-            self.expire_beside(*allocation, -part);
+            (last.project, last.user) = owner.clone();
+            last.takes_back = Some(place);
+            self.expire_beside(allocation, -part);
+            let known = real.iter_mut().find(|(own, _)| *own == owner);
+            match known {
+                Some((_, parts)) => match parts.iter_mut().find(|(on, _)| *on == allocation) {
+                    Some((_, sum)) => *sum += part,
+                    None => parts.push((allocation, part)),
+                },
+                None => real.push((owner, vec![(allocation, part)])),
+            }
         }
-        for in_shadow in [false, true] {
-            let parts = if in_shadow {
-                self.paid(n, true)
-            } else {
-                std::mem::take(&mut real)
-            };
-            for (allocation, part) in parts {
-                if part <= 0 {
-                    continue;
+        for (in_shadow, owners) in [(false, real), (true, shadow)] {
+            for (owner, parts) in owners {
+                for (allocation, part) in parts {
+                    back[usize::from(in_shadow)] += part;
+                    self.give_to(&owner, allocation, part, in_shadow);
+                    let instance = &mut self.instances[n];
+                    if in_shadow {
+                        instance.shadow_billed -= part;
+                    } else {
+                        instance.billed -= part;
+                    }
                 }
-                back[usize::from(in_shadow)] += part;
-                if in_shadow {
-                    self.enter(Entry {
-                        kind: "charge_notional",
-                        allocation,
-                        shadow: part,
-                        project: project.to_owned(),
-                        ..Entry::default()
-                    });
-                    self.instances[n].shadow_billed -= part;
-                    continue;
-                }
-                self.move_amount("refund", allocation, part);
-                let last = self.tx().entries.last_mut().unwrap();
-                project.clone_into(&mut last.project);
-                self.expire_beside(allocation, part);
-                self.instances[n].billed -= part;
             }
         }
         let nowhere = self.instances[n].shadow_billed.max(0);
         self.instances[n].shadow_billed -= nowhere;
         let [real, shadow] = [back[0], back[1] + nowhere];
         if real + shadow > 0 {
-            let now = self.instances[n].facts.project.clone();
-            self.tx().went_back = Some((real, shadow, project.to_owned(), now));
+            let facts = &self.instances[n].facts;
+            let now = (facts.project.clone(), facts.user.clone());
+            self.tx().went_back = Some((real, shadow, before, now));
         }
         real + shadow
     }

@@ -28,7 +28,7 @@ impl Refusal {
     }
 
     /// The refusal `in_use` of an object that another one uses.
-    pub(crate) fn in_use(name: impl Into<String>, by: impl Into<String>) -> Refusal {
+    pub fn in_use(name: impl Into<String>, by: impl Into<String>) -> Refusal {
         Refusal::InUse {
             name: name.into(),
             by: by.into(),
@@ -37,7 +37,7 @@ impl Refusal {
     }
 
     /// The refusal `insufficient_funds`; `available` is in minor units, of any size.
-    pub(crate) fn insufficient_funds(
+    pub fn insufficient_funds(
         needed: Amount,
         available: i128,
         whose: impl Into<String>,
@@ -50,7 +50,7 @@ impl Refusal {
     }
 
     /// The refusal of an object out of the caller's scope, for a name as given.
-    pub(crate) fn out_of_scope(kind: &'static str, name: &str) -> Refusal {
+    pub fn out_of_scope(kind: &'static str, name: &str) -> Refusal {
         Refusal::OutOfScope {
             kind,
             name: short(name),
@@ -58,7 +58,7 @@ impl Refusal {
     }
 
     /// The refusal `bad_name` of a name, with what such a name must be.
-    pub(crate) fn bad_name(name: &str, rule: &'static str) -> Refusal {
+    pub fn bad_name(name: &str, rule: &'static str) -> Refusal {
         Refusal::BadName {
             name: short(name),
             rule,
@@ -66,7 +66,7 @@ impl Refusal {
     }
 
     /// The refusal `bad_value` for a field of a declared kind, with what is expected instead.
-    pub(crate) fn bad_field(field: &str, expected: impl Into<String>) -> Refusal {
+    pub fn bad_field(field: &str, expected: impl Into<String>) -> Refusal {
         Refusal::BadField {
             field: field.to_owned(),
             expected: expected.into(),
