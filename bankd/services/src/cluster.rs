@@ -43,8 +43,13 @@ pub(super) fn replica(
     let log = || open_log(settings, data.path(), &bank);
     let (name, address) = (&settings.node, &settings.address);
     // The directory is locked: what reports has another one. A log that is away is asked by nobody now.
+    let mut asked = log()?;
+    let runs = std::thread::scope(|scope| {
+        let waits = scope.spawn(|| is_running(&mut asked, name).unwrap_or(false));
+        waits.join().unwrap_or(false)
+    });
     anyhow::ensure!(
-        !is_running(&mut log()?, name).unwrap_or(false),
+        !runs,
         "node {name} runs already with another directory, and this one may be a copy of it: stop that node first, or \
          make the copy a bank on a single machine with `bankd restore --rekey` or `bankd cluster leave --force`"
     );

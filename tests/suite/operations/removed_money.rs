@@ -70,7 +70,7 @@ fn money_that_comes_back_needs_a_second_person() {
     let removal = last(&bank, "delete");
     run(
         &bank,
-        &format!("allocation set {id} --end -1d --allow-past"),
+        &format!("allocation set {id} --end 2025-12-31 --allow-past"),
     );
     let cut = last(&bank, "modify");
     bank.stop();
@@ -85,11 +85,11 @@ fn money_that_comes_back_needs_a_second_person() {
         ("account undelete extra".to_owned(), "a refund of 7000"),
         (format!("undo {cut}"), "a refund of 16500"),
         (
-            format!("allocation set {id} --end +30d"),
+            format!("allocation set {id} --end 2026-02-01"),
             "a deposit of 16500",
         ),
         (
-            format!("allocation set {id} --start +1d --end infinity"),
+            format!("allocation set {id} --start 2026-01-02 --end infinity"),
             "a deposit of 16500",
         ),
     ] {
@@ -97,7 +97,10 @@ fn money_that_comes_back_needs_a_second_person() {
     }
     assert_eq!(run(&bank, "balance --csv"), before);
     run(&bank, &format!("undo {removal} --propose"));
-    run(&bank, &format!("allocation set {id} --end +30d --propose"));
+    run(
+        &bank,
+        &format!("allocation set {id} --end 2026-02-01 --propose"),
+    );
     let proposed = run(&bank, "proposal ls --csv");
     assert!(
         proposed.contains("7000") && proposed.contains("16500"),
