@@ -6,7 +6,7 @@
 //! 3. The partner holds the amount, or refuses.
 //! 4. The command is written with that answer, and its row takes the question away.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use bank_api::error::Problem;
 use bank_api::text::{format_amount, format_rfc3339, parse_amount};
@@ -34,9 +34,6 @@ use super::client::Fault;
 
 /// The route of a partner for reserves.
 const RESERVES: &str = "/api/v1/partner/reserves";
-
-/// How often messages are looked for that a reserve waits for.
-const LOOK: Duration = Duration::from_millis(5);
 
 /// What a job of a partner's project needs, by the rates here.
 struct Sketch {
@@ -117,7 +114,10 @@ impl Partners {
         };
         let began = Instant::now();
         let mut is_hurried = false;
-        while began.elapsed() < client.limit() && self.fault(partner.name()).is_none() {
+        while self.fault(partner.name()).is_none() {
+            // Before the look, so that no attempt after it is missed.
+            let mut attempt = std::pin::pin!(self.attempts.notified());
+            attempt.as_mut().enable();
             let name = partner.name().to_owned();
             let waits = readers
                 .run(move |connection| waiting(connection, &name))
@@ -129,7 +129,10 @@ impl Partners {
                 self.hurry();
                 is_hurried = true;
             }
-            tokio::time::sleep(LOOK).await;
+            let left = client.limit().saturating_sub(began.elapsed());
+            if tokio::time::timeout(left, attempt).await.is_err() {
+                return;
+            }
         }
     }
 

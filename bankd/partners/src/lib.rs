@@ -18,6 +18,7 @@ use bank_core::kind::Record;
 use bankd_ledger::trust::Trust;
 use client::Client;
 use deliver::Stop;
+use tokio::sync::Notify;
 
 /// Access to the partners: what their records name, with the secrets of the folder of keys. A handle.
 #[derive(Clone, Debug)]
@@ -26,6 +27,8 @@ pub struct Partners {
     ca: Arc<PathBuf>,
     trust: Arc<Mutex<Option<(Version, Trust)>>>,
     contacts: Arc<Mutex<HashMap<String, Contact>>>,
+    /// Wakes whoever waits for a message to be confirmed, or for an attempt to fail.
+    attempts: Arc<Notify>,
     /// The threads that deliver messages, while they run.
     threads: Arc<Mutex<Arc<Stop>>>,
 }
@@ -50,6 +53,7 @@ impl Partners {
             ca: Arc::new(ca.to_owned()),
             trust: Arc::default(),
             contacts: Arc::default(),
+            attempts: Arc::default(),
             threads: Arc::default(),
         }
     }
@@ -83,6 +87,7 @@ impl Partners {
     /// Keeps the result of an attempt to deliver.
     pub(crate) fn keep_fault(&self, partner: &str, fault: Option<String>) {
         self.with(partner, |contact| contact.fault = fault);
+        self.attempts.notify_waiters();
     }
 
     fn with<T>(&self, partner: &str, change: impl FnOnce(&mut Contact) -> T) -> T {
