@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::export::sums;
-use crate::harness::{Bank, Setup, T0, amount};
+use crate::harness::{Setup, T0, amount};
 
 const MONTH: [&str; 2] = ["--month", "2026-01"];
 
@@ -99,29 +99,6 @@ fn a_charge_with_another_project_has_the_same_sums_everywhere() {
     bank.verify();
 }
 
-/// Statement, balance sheet and journal have what an account paid for its jobs.
-fn paid_everywhere(bank: &Bank, account: &str, paid: i64) {
-    let statement = bank.json(&[&["statement", account, "--summary"], &MONTH[..]].concat());
-    let statement = statement.get("statement").unwrap_or(&statement);
-    let parts = statement["parts"].as_array().unwrap().iter();
-    let own: i64 = parts
-        .map(|part| amount(part, "charged") - amount(part, "refunded"))
-        .sum();
-    assert_eq!(own, paid, "{statement:#}");
-    let sheet = bank.json(&[&["report", "balance-sheet"], &MONTH[..]].concat());
-    let mut rows = sheet["items"].as_array().unwrap().iter();
-    let row = rows.find(|row| row["account"] == account).unwrap();
-    let other = amount(row, "refunds") + amount(row, "charges") + amount(row, "other");
-    assert_eq!(-other, paid, "{row:#}");
-    let moved = ["charge", "late_charge", "refund", "reverse"];
-    let entries = bank.items(&["journal", "-a", account, "--limit", "1000"]);
-    let entries = entries
-        .iter()
-        .filter(|row| moved.contains(&row["kind"].as_str().unwrap()));
-    let sum: i64 = entries.map(|row| amount(row, "amount")).sum();
-    assert_eq!(-sum, paid, "journal of {account}");
-}
-
 /// A refund of a job with charges of two projects goes back to each of them, in every report.
 #[test]
 fn a_refund_counts_for_the_projects_of_its_charges() {
@@ -147,7 +124,7 @@ fn a_refund_counts_for_the_projects_of_its_charges() {
         for (name, paid) in [("chemistry", chemistry), ("bio", bio)] {
             let paid: i64 = paid.parse().unwrap();
             assert_eq!(bank.figures(name).0, 1000 - paid, "{name}");
-            paid_everywhere(&bank, name, paid);
+            sums::paid_everywhere(&bank, name, paid);
         }
     };
     agree("100", "300");

@@ -7,7 +7,7 @@ use std::fs;
 use serde_json::Value;
 
 use super::{bank, export, path, uses};
-use crate::harness::{Bank, T0};
+use crate::harness::{Bank, T0, amount};
 
 /// Processor-seconds and charges in thousandths.
 type Figures = (i128, i128);
@@ -436,4 +436,28 @@ fn what_changes_its_project_changes_it_in_exports() {
         assert_eq!(agree(&bank).0, hours, "{job}");
     }
     bank.verify();
+}
+
+/// Statement, balance sheet and journal of the first month have what an account paid for its jobs.
+pub(crate) fn paid_everywhere(bank: &Bank, account: &str, paid: i64) {
+    let month = ["--month", "2026-01"];
+    let statement = bank.json(&[&["statement", account, "--summary"], &month[..]].concat());
+    let statement = statement.get("statement").unwrap_or(&statement);
+    let parts = statement["parts"].as_array().unwrap().iter();
+    let own: i64 = parts
+        .map(|part| amount(part, "charged") - amount(part, "refunded"))
+        .sum();
+    assert_eq!(own, paid, "{statement:#}");
+    let sheet = bank.json(&[&["report", "balance-sheet"], &month[..]].concat());
+    let mut rows = sheet["items"].as_array().unwrap().iter();
+    let row = rows.find(|row| row["account"] == account).unwrap();
+    let other = amount(row, "refunds") + amount(row, "charges") + amount(row, "other");
+    assert_eq!(-other, paid, "{row:#}");
+    let moved = ["charge", "late_charge", "refund", "reverse"];
+    let entries = bank.items(&["journal", "-a", account, "--limit", "1000"]);
+    let entries = entries
+        .iter()
+        .filter(|row| moved.contains(&row["kind"].as_str().unwrap()));
+    let sum: i64 = entries.map(|row| amount(row, "amount")).sum();
+    assert_eq!(-sum, paid, "journal of {account}");
 }

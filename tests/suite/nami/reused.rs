@@ -45,6 +45,7 @@ fn an_end_of_the_first_run_leaves_the_second_one_open() {
     assert_eq!(bank.figures("chemistry").0, 1_000_000 - 7200);
     assert_eq!(bank.jobs().len(), 2);
     sums::agree(&bank);
+    sums::paid_everywhere(&bank, "chemistry", 7200);
     bank.verify();
 }
 
@@ -55,19 +56,11 @@ fn a_window_is_billed_once_over_all_uses_of_an_id() {
     bank.set_clock(T0 + 86_400);
     let charge = |id: &str, (from, to): (i64, i64), more: &[&str]| {
         let [from, to] = [from, to].map(|hour| format!("2026-01-01T{hour:02}:00:00Z"));
-        let job = [
-            "charge",
-            id,
-            "-A",
-            "chemistry",
-            "-u",
-            "amy",
-            "-m",
-            "colony",
-            "--procs",
-            "1",
-        ];
-        bank.bank_ok(&[&job[..], &["--start", &from, "--end", &to], more].concat());
+        let line = format!(
+            "charge {id} -A chemistry -u amy -m colony --procs 1 --start {from} --end {to}"
+        );
+        let words: Vec<&str> = line.split(' ').chain(more.iter().copied()).collect();
+        bank.bank_ok(&words);
         1_000_000 - bank.figures("chemistry").0
     };
     // The first charge is of the later time, and the second one closes the job.
@@ -82,6 +75,7 @@ fn a_window_is_billed_once_over_all_uses_of_an_id() {
     // A window over both bills the rest.
     assert_eq!(charge("w.2", (3, 7), &[]), 21_600);
     sums::agree(&bank);
+    sums::paid_everywhere(&bank, "chemistry", 21_600);
     bank.verify();
 }
 
