@@ -37,7 +37,7 @@ pub(super) fn reserve(
     let at = event_time(request.event_time, ctx);
     let (wall, priced_for) = durations(reserve)?;
     if let Some(over) = absorbing(reserve, view, at, ctx) {
-        return Ok(absorb(over, view));
+        return Ok(absorb(reserve, over, view));
     }
     let mut postings = Postings::new(view);
     let mut instance = match view.instances.first().filter(|i| i.is_open()) {

@@ -1,5 +1,5 @@
-//! Events that overtake one another: whatever the order in which the five events of a job arrive, it
-//! costs the same, and no lien is left.
+//! Events that overtake one another: whatever the order in which the events of a job arrive, it costs the same, and
+//! no lien is left.
 
 use bank_core::amount::{Amount, Precision};
 use bank_core::book::Book;
@@ -23,14 +23,26 @@ const EVENTS: [Event; 5] = [
     Event::End,
     Event::Delete,
 ];
+/// A job that is paused once.
+const PAUSED: [Event; 7] = [
+    Event::Create,
+    Event::Start,
+    Event::Update,
+    Event::Pause,
+    Event::Resume,
+    Event::End,
+    Event::Delete,
+];
+/// Seconds of the pause.
+const PAUSE: i64 = 50;
 const PROCESSORS: i64 = 4;
 
 /// A job, and how its five documents arrive.
 #[derive(Clone, Debug)]
 struct Course {
     order: Vec<Event>,
-    /// Seconds of the two charges.
-    used: (i64, i64),
+    /// Seconds of the charges: of the update, of the pause if there is one, and of the end.
+    used: (i64, i64, i64),
     /// Whether its documents tell start and end.
     has_times: bool,
     /// Whether the documents waited in a spool: they carry the times of their events.
@@ -40,19 +52,36 @@ struct Course {
 impl Course {
     /// When an event happened, in seconds after the creation.
     fn happened(&self, event: Event) -> i64 {
-        let (first, second) = self.used;
+        let (first, second, third) = self.pauses();
+        let resumed = 10 + first + second + if second > 0 { PAUSE } else { 0 };
         match event {
             Event::Create => 0,
             Event::Update => 10 + first,
-            Event::End => 10 + first + second,
-            Event::Delete => 11 + first + second,
+            Event::Pause => 10 + first + second,
+            Event::Resume => resumed,
+            Event::End => resumed + third,
+            Event::Delete => resumed + third + 1,
             _ => 10,
         }
     }
 
+    /// The seconds of the charges: of a job without a pause, the second is none.
+    fn pauses(&self) -> (i64, i64, i64) {
+        let (first, second, third) = self.used;
+        if self.order.contains(&Event::Pause) {
+            self.used
+        } else {
+            (first, 0, third)
+        }
+    }
+
     fn document(&self, event: Event, id: &str) -> String {
-        let (first, second) = self.used;
-        let charged = if event == Event::End { second } else { first };
+        let (first, second, third) = self.pauses();
+        let charged = match event {
+            Event::Pause => second,
+            Event::End => third,
+            _ => first,
+        };
         let mut times = String::new();
         if self.has_times && event != Event::Create {
             let start = T0 + self.happened(Event::Start);
@@ -71,7 +100,8 @@ impl Course {
     }
 
     fn cost(&self) -> i64 {
-        PROCESSORS * (self.used.0 + self.used.1)
+        let (first, second, third) = self.pauses();
+        PROCESSORS * (first + second + third)
     }
 }
 
@@ -140,7 +170,7 @@ fn arrive(course: &Course) -> Result<(), TestCaseError> {
     let billed = |book: &Book| book.instances.values().map(|i| i.billed.0).sum::<i64>();
     let held = |book: &Book| book.allocations.values().map(|a| a.held.0).sum::<i64>();
     prop_assert_eq!(billed(&book), course.cost());
-    if course.has_times {
+    if course.has_times || course.waited {
         prop_assert_eq!(held(&book), 0);
     }
     let over = Timestamp::from_seconds(arrival + 7200 + 600 + 2 * 60 + 10);
@@ -163,11 +193,11 @@ fn a_job_costs_the_same_in_any_order() {
     };
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &SEED);
     let mut runner = TestRunner::new_with_rng(config, rng);
-    let order = Just(EVENTS.to_vec()).prop_shuffle();
-    let long = (1_i64..4000, 1_i64..4000);
+    let order = prop_oneof![Just(EVENTS.to_vec()), Just(PAUSED.to_vec())].prop_shuffle();
+    let long = (1_i64..4000, 1_i64..4000, 1_i64..4000);
     // Calls overtake one another by seconds only, all within one flush interval; what waited is late by as
     // much as it likes.
-    let short = (1_i64..30, 1_i64..30);
+    let short = (1_i64..30, 1_i64..30, 1_i64..30);
     let used = prop_oneof![(Just(true), long), (Just(false), short)];
     let courses = (order, used, any::<bool>());
     let tested = runner.run(&courses, |(order, (waited, used), has_times)| {
@@ -207,7 +237,7 @@ fn all_orders_of_five_events_before_a_daemon() {
     for (number, order) in orders(&EVENTS).into_iter().enumerate() {
         let course = Course {
             order,
-            used: (40, 20),
+            used: (40, 0, 20),
             has_times: true,
             waited: false,
         };

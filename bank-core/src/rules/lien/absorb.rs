@@ -21,6 +21,10 @@ pub(super) fn absorbing<'a>(
     if !newest.is_open() && newest.was_open(at) {
         return Some(newest);
     }
+    let is_document = reserve.after_end != AfterEnd::Begins;
+    if let Some(later) = ended_after(at, newest, view).filter(|_| is_document) {
+        return Some(later);
+    }
     let started = reserve.request.facts.start;
     let takes = |i: &&Instance| {
         let Some((closed, Closing::End)) = i.closed else {
@@ -46,6 +50,15 @@ pub(super) fn absorbing<'a>(
     }
 }
 
+/// The use that ended after an event. An open use that began before it is over too: documents that were overtaken began it.
+fn ended_after<'a>(at: Timestamp, newest: &Instance, view: &'a View) -> Option<&'a Instance> {
+    let is_later = |i: &&Instance| {
+        let is_ended = matches!(i.closed, Some((closed, Closing::End)) if at < closed);
+        is_ended && (!newest.is_open() || newest.opened < i.opened)
+    };
+    view.instances.iter().find(is_later)
+}
+
 /// Whether the reserve of a closed use neither came nor was refused.
 fn lacks_reserve(i: &Instance, view: &View, ctx: &Context<'_>) -> bool {
     let is_uncharged = i.record.is_none() || i.earliest.is_none();
@@ -54,11 +67,11 @@ fn lacks_reserve(i: &Instance, view: &View, ctx: &Context<'_>) -> bool {
     !is_uncharged && !i.is_reserved() && !view.refused.is_some_and(is_recent)
 }
 
-/// Marks the instance, and holds nothing.
-pub(super) fn absorb(over: &Instance, view: &View) -> Effects {
+/// Marks the instance if only one start may belong to it, and holds nothing.
+pub(super) fn absorb(reserve: &Reserve, over: &Instance, view: &View) -> Effects {
     let mut postings = Postings::new(view);
     let instance = Instance {
-        absorbed: true,
+        absorbed: over.absorbed || reserve.after_end == AfterEnd::AbsorbedOnce,
         ..over.clone()
     };
     let id = instance.id;

@@ -5,6 +5,17 @@ use bank_core::command::Charge;
 use bank_core::time::{Seconds, Timestamp};
 
 impl Naive {
+    /// The use that ended after an instant, and after the open one began.
+    pub(super) fn ended_after(&self, uses: &[usize], at: Timestamp) -> Option<usize> {
+        let newest = &self.instances[*uses.first()?];
+        let is_later = |n: &&usize| {
+            let i = &self.instances[**n];
+            let is_before = newest.closed.is_some() || newest.opened < i.opened;
+            i.is_ended && is_before && i.closed.is_some_and(|closed| at < closed)
+        };
+        uses.iter().find(is_later).copied()
+    }
+
     /// The use that was open then, the newest first; else one that had just closed; else one that
     /// was open during the window; else the one that is open now.
     pub(super) fn charged(&self, charge: &Charge, at: Timestamp) -> Option<usize> {

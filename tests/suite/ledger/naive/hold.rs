@@ -253,6 +253,11 @@ impl Naive {
         if newest.closed.is_some_and(|c| newest.opened <= at && at < c) {
             return Some(uses[0]);
         }
+        if let Some(later) = self.ended_after(&uses, at)
+            && reserve.after_end != AfterEnd::Begins
+        {
+            return Some(later);
+        }
         let started = request.facts.start;
         if started.is_none() {
             uses.truncate(1);
@@ -327,7 +332,7 @@ impl Naive {
         let at = self.happened(request.event_time);
         let wall = request.facts.wall.unwrap();
         if let Some(n) = self.absorbs(reserve, at) {
-            self.instances[n].is_absorbed = true;
+            self.instances[n].is_absorbed |= reserve.after_end == AfterEnd::AbsorbedOnce;
             return Ok("lien 0, absorbed".to_owned());
         }
         let n = self.open_or_new(request, at);
