@@ -59,8 +59,8 @@ pub(super) fn reserve(
     postings.begin_for("reserve", at, instance.id);
     remark_asserted(&mut postings, request);
     let binding = bind(&mut postings, &mut instance, request, view, at, ctx);
-    let (kept, end) = added_to(reserve, &instance, mode, own_end);
     let was = (was.0.as_str(), was.1.as_str());
+    let (kept, end) = added_to(reserve, &instance, was.0, mode, own_end);
     end_lien_of(was, &mut postings, &mut instance, LienState::Replaced)?;
     let priced_at = PricedAt::new(priced_for, at, start);
     let cost = match reserve.amount {
@@ -98,15 +98,17 @@ pub(super) fn reserve(
     Ok(placing.finish(at, ctx))
 }
 
-/// The amount of the older lien of the instance, if this reserve adds to it and both hold the same
-/// kind of money, and the end of the lien for both.
+/// The amount of the older lien of the instance, if this reserve adds to it, both are for the same project and hold the same
+/// kind of money, and the end of the lien for both. The lien for another project moves to this one, so its amount is not added.
 fn added_to(
     reserve: &Reserve,
     instance: &Instance,
+    was: &str,
     mode: Mode,
     end: Timestamp,
 ) -> (Amount, Timestamp) {
-    let is_same = |lien: &&Lien| reserve.adds && lien.shadow == mode.is_shadow();
+    let adds = reserve.adds && instance.facts.project == was;
+    let is_same = |lien: &&Lien| adds && lien.shadow == mode.is_shadow();
     match instance.lien.as_ref().filter(is_same) {
         Some(older) => (Amount::clamped(older.remaining()), end.max(older.end)),
         None => (Amount::ZERO, end),

@@ -329,6 +329,26 @@ fn a_job_is_held_charged_and_refunded_in_golds_words() {
     bank.0.verify();
 }
 
+/// The second reserve of a job names another project, which has less than both hold together: the lien is only for it.
+#[test]
+fn a_reserve_for_another_project_moves_the_lien_without_its_amount() {
+    let mut bank = bank();
+    for line in ["gdeposit -p chem -z 1000", "gdeposit -p biology -z 500"] {
+        assert_eq!(run(&bank, line).exit, 0, "{line}");
+    }
+    for project in ["chem", "biology"] {
+        let line = format!("greserve -J j -p {project} -u amy -m colony -P 4 -t 100");
+        let ran = run(&bank, &line);
+        assert_eq!(ran.exit, 0, "{line}: {}", ran.stderr);
+    }
+    prints(
+        &bank,
+        "glsres --raw --quiet --show Project,Amount",
+        "biology|400\n",
+    );
+    bank.0.verify();
+}
+
 #[test]
 fn failures_have_golds_exit_codes() {
     let mut bank = bank();
