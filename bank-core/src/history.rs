@@ -178,6 +178,13 @@ pub fn rests(entries: &[Placed]) -> Vec<Rest<'_>> {
     given_back(&standing(entries)).0
 }
 
+/// [`rests`] as the transactions up to one left them.
+pub(crate) fn rests_at(entries: &[Placed], last: TxId) -> Vec<Rest<'_>> {
+    let mut kept = standing(entries);
+    kept.retain(|(tx, _)| *tx <= last);
+    given_back(&kept).0
+}
+
 /// The rests of charges that an assignment to a project takes back: all that have something left, and those of
 /// `#unbilled`, which may have cost nothing. An earlier owner that got everything back has no part in it.
 pub fn waiting(entries: &[Placed], suspense: Option<AccountId>) -> Vec<Rest<'_>> {

@@ -3,6 +3,7 @@
 //! takes back.
 
 mod adjust;
+mod allowed;
 mod bounds;
 mod liens;
 mod moved;

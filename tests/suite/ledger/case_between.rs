@@ -60,6 +60,36 @@ fn what_was_refunded_does_not_go_back_again_with_a_falling_total() {
     });
 }
 
+/// 80 of 100 were refunded, so a total of 40 gave 20 back. Without the refund 60 would have gone back: 60 too much would be
+/// charged.
+#[test]
+fn a_refund_is_not_undone_after_a_total_that_fell_into_it() {
+    let refused = "refused not_reversible, exit 1";
+    on_both(|t| {
+        t.given("F{a=1000}");
+        t.after([ci("s", 100).total(), refund("s", 80), ci("s", 40).total()]);
+        let refunded = t.tx("refund", 0);
+        t.expect(undo(refunded), refused, "");
+        let fall = t.tx("charge", 0);
+        t.expect(undo(fall), "undid charge", "reverse a -20");
+        t.expect(undo(refunded), "undid refund", "reverse a -80");
+        t.expect_balance("F", "amount 900 held 0 balance 900 available 900");
+        t.expect(
+            ci("s", 40).total(),
+            "charged -60, balance 960",
+            "refund a +60",
+        );
+    });
+    // A total that falls less gives all of its part back.
+    on_both(|t| {
+        t.given("F{a=1000}");
+        t.after([ci("s", 100).total(), refund("s", 30), ci("s", 60).total()]);
+        let refunded = t.tx("refund", 0);
+        t.expect(undo(refunded), "undid refund", "reverse a -30");
+        t.expect_balance("F", "amount 940 held 0 balance 940 available 940");
+    });
+}
+
 /// A total bills all of a use, less what was billed before.
 #[test]
 fn a_total_is_not_done_again_after_a_later_one() {

@@ -57,14 +57,30 @@ impl Naive {
         self.rests_and_refunds(n).0
     }
 
+    /// Whether a total that fell after a transaction, and stands, gave back all that was left then.
+    pub(super) fn is_used_up_after(&self, n: usize, tx: usize) -> bool {
+        let later = self.rows(n).into_iter().filter(|place| place.0 > tx);
+        let mut later = later.filter(|place| self.is_effective(*place));
+        later.any(|(tx, at)| {
+            let entry = &self.journal[tx].entries[at];
+            let is_fall = entry.kind == "refund" && entry.takes_back.is_none();
+            is_fall && self.rests_at(n, tx).0.iter().all(|(_, left)| *left == 0)
+        })
+    }
+
     /// The same, and which refund gave something back of which charge.
     pub(super) fn rests_and_refunds(&self, n: usize) -> (Vec<(Place, i64)>, Pairs) {
+        self.rests_at(n, usize::MAX)
+    }
+
+    /// The same, as the transactions up to one left them.
+    fn rests_at(&self, n: usize, last: usize) -> (Vec<(Place, i64)>, Pairs) {
         let mut gave: Pairs = Vec::new();
         let mut rests: Vec<(Place, i64)> = Vec::new();
         for place in self
             .rows(n)
             .into_iter()
-            .filter(|place| self.is_effective(*place))
+            .filter(|place| place.0 <= last && self.is_effective(*place))
         {
             let entry = &self.journal[place.0].entries[place.1];
             if is_charge(entry.kind) && entry.kind != "charge_notional" {

@@ -126,6 +126,10 @@ impl Naive {
         if places.iter().any(|place| !self.is_effective(*place)) {
             return Err(refused("already_reversed"));
         }
+        let is_refund = is_undone && self.journal[root].op == "refund";
+        if is_refund && self.is_used_up_after(n, target) {
+            return Err(refused("not_reversible"));
+        }
         if !is_undone {
             self.check_room(n, root)?;
             let has_fee = self.journal[root].exact.is_some_and(|(_, fee)| fee > 0);
