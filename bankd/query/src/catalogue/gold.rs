@@ -188,16 +188,22 @@ const ALLOCATION: Object = Object {
     from: "(SELECT x.*, x.phase = 'active' AS active FROM allocation x
         JOIN account a ON a.id = x.account AND a.deleted = 0 AND a.name NOT LIKE '#%') l",
     seen: Seen::Account("l.account"),
-    // What the journal had on it by then: each entry has the number of the one before it.
+    // What the journal had on it before then: each entry has the number of the one before it. Its window can have been
+    // another one, so what was usable comes from the journal too.
     timed: Some(
-        "(SELECT * FROM (SELECT x.id, x.account, x.start_at, x.end_at, x.credit_limit, x.deposited,
+        "(SELECT y.*, iif(y.amount = 0, y.is_within, y.amount = y.usable) AS active
+            FROM (SELECT x.id, x.account, x.start_at, x.end_at, x.credit_limit, x.deposited,
             (WITH RECURSIVE chain(id) AS (SELECT x.last_entry UNION ALL
              SELECT e.prev FROM chain c JOIN entry e ON e.id = c.id WHERE e.prev IS NOT NULL)
              SELECT sum(e.delta_amount) FROM chain c JOIN entry e ON e.id = c.id JOIN tx t ON t.id = e.tx
              WHERE t.at_effective < {until}) AS amount,
-            coalesce(x.start_at <= {until}, 1) AND coalesce({until} < x.end_at, 1) AS active
-            FROM allocation x JOIN account a ON a.id = x.account AND a.name NOT LIKE '#%')
-            WHERE amount IS NOT NULL) l",
+            (WITH RECURSIVE chain(id) AS (SELECT x.last_entry UNION ALL
+             SELECT e.prev FROM chain c JOIN entry e ON e.id = c.id WHERE e.prev IS NOT NULL)
+             SELECT sum(e.delta_active) FROM chain c JOIN entry e ON e.id = c.id JOIN tx t ON t.id = e.tx
+             WHERE t.at_effective < {until}) AS usable,
+            coalesce(x.start_at < {until}, 1) AND coalesce({until} <= x.end_at, 1) AS is_within
+            FROM allocation x JOIN account a ON a.id = x.account AND a.name NOT LIKE '#%') y
+            WHERE y.amount IS NOT NULL) l",
     ),
     ..VIEW
 };
