@@ -115,8 +115,8 @@ fn about(directory: &Directory, used: &Used, cost: &Cost, base: Row) -> Row {
         machine: job.machine.clone(),
         job_name: job_name(&used.other, &of_job.attributes),
         user: Some(cost.user.clone()),
-        qos: charge.usage.qos.clone().or_else(|| of_job.qos.clone()),
-        class: charge.usage.class.clone().or_else(|| of_job.class.clone()),
+        qos: charge.usage.qos.clone(),
+        class: charge.usage.class.clone(),
         record: Some(charge.id),
         ..base
     }

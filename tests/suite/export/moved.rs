@@ -294,6 +294,28 @@ fn focus_has_the_hours_of_moved_uses() {
     assert_eq!(charged, ["1", "1", "1"], "{text}");
 }
 
+/// A late charge in another quality of service does not change the tags of a row that was exported before.
+#[test]
+fn focus_keeps_the_tags_of_an_earlier_charge() {
+    let bank = Setup::new()
+        .env("BANKD_EXPORT_BILLING_CURRENCY", "EUR")
+        .env("BANKD_EXPORT_CREDIT_PRICE", "0.01")
+        .start();
+    with_machine(&bank, "strict");
+    let charge = |more: &str| {
+        let line = format!(
+            "charge j -A chemistry -u amy -m green --procs 1 --duration 60 --interim{more}"
+        );
+        bank.bank_ok(&line.split(' ').collect::<Vec<_>>());
+    };
+    charge("");
+    let before = export(&bank, &["focus"]);
+    charge(" --qos high --class long");
+    let after = export(&bank, &["focus"]);
+    assert!(after.starts_with(&before), "{before}\n{after}");
+    assert!(after[before.len()..].contains("high"), "{after}");
+}
+
 /// The bank's own lines in AUDITOR's shape are read back as they were, with memory to the byte.
 #[test]
 fn own_lines_are_read_back() {
