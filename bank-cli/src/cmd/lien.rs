@@ -103,7 +103,7 @@ fn sheet(liens: &[Lien], open: bool, empty: &'static str) -> Sheet {
         column("end", "Expires", Kind::Time),
         column("start", "Start", Kind::Time).on_request(),
         column("state", "State", Kind::Text).on_screen_if(!open),
-        column("shadow", "Shadow", Kind::Text).on_screen_if(some(|lien| lien.shadow)),
+        column("shadow", "Shadow", Kind::Text).screen_if(some(|lien| lien.shadow)),
         column("unit", "Unit", Kind::Text).on_request(),
     ];
     let unit = liens.first().map_or("", |lien| &lien.unit);

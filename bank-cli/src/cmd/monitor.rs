@@ -59,6 +59,8 @@ pub(super) fn run(context: &Context, args: MonitorArgs) -> Result<String, Failur
         context,
         MonitorQuery {
             after: Some(next),
+            // Whatever is recorded from now on is new, also a job of long ago.
+            since: None,
             ..query
         },
     )

@@ -165,6 +165,12 @@ fn a_followed_monitor_lists_new_events_and_outlives_the_daemon() {
     bank.start();
     bank.script("reserve", &documents.get(3)).expect(0, "");
     assert_eq!(lines.next().unwrap().unwrap(), "chemistry,57600");
+    // What is recorded now is new, although the job is older than `--since`.
+    let record = r#"{"source":"slurm:colony","id":"1","machine":"colony","project":"chemistry","user":"amy","start":"2025-11-30T01:00:00Z","end":"2025-11-30T01:10:00Z","processors":10}"#;
+    let file = bank.folder().join("old.jsonl");
+    std::fs::write(&file, record).unwrap();
+    bank.bank_ok(&["import", "jsonl", file.to_str().unwrap()]);
+    assert_eq!(lines.next().unwrap().unwrap(), "chemistry,6000");
     follower.kill().unwrap();
     follower.wait().unwrap();
     bank.verify();
@@ -243,6 +249,30 @@ fn enforcement_from_a_day_on_leaves_the_money_of_the_refused_to_the_next() {
     ] {
         assert_eq!(bank.bank(arguments).exit, exit, "{arguments:?}");
     }
+    bank.verify();
+}
+
+/// 100,000 are there. The use of 90,000 was undone, so the one after it has the money.
+#[test]
+fn enforcement_leaves_out_a_use_that_was_undone() {
+    let mut bank = tracked();
+    let charge = |job: &str, seconds: &str| {
+        let words =
+            format!("charge {job} -A chemistry -u amy -m colony --procs 10 --duration {seconds}");
+        bank.bank_ok(&words.split(' ').collect::<Vec<_>>());
+    };
+    charge("1", "9000");
+    let journal = bank.json(&["journal", "-j", "1"]);
+    let transaction = journal["items"][0]["transaction"].to_string();
+    bank.bank_ok(&["undo", &transaction]);
+    charge("2", "8000");
+    let answer = bank.json(&["what-if", "--enforce-from", "2026-01-01"]);
+    let sums = &answer["projects"][0];
+    assert_eq!(
+        (&sums["jobs"], &sums["cost"], &sums["refused"]),
+        (&1.into(), &"80000".into(), &0.into()),
+        "{answer}"
+    );
     bank.verify();
 }
 

@@ -419,11 +419,8 @@ fn explanation(directory: &Directory, job: &JobRow, charges: &[Charge]) -> Vec<S
         at,
         from: first.at.minus(first.seconds),
     };
-    // After the reversal of an amended record, the sum is the price of the new record.
-    let corrects = |c: &Charge| c.correction.is_some() && !c.is_taken_back();
-    let corrected = charges.iter().any(corrects);
     let mut lines: Vec<String> = match formula::line(&directory.rates, &all_priced) {
-        _ if !corrected && !is_sum(directory, job, &all_priced) => vec![format!(
+        _ if !is_sum(directory, job, &all_priced) => vec![format!(
             "sum of the charges, which differ in size or rates (bank rate explain {})",
             job.object_id
         )],

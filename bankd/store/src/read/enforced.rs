@@ -26,6 +26,10 @@ pub struct Use {
     pub end: Timestamp,
     /// Its cost, minor units.
     pub cost: i64,
+    /// Its charged seconds.
+    seconds: i64,
+    /// Whether every charge of it was undone: it did not run.
+    is_undone: bool,
     /// Its place in [`Uses::people`].
     pub who: usize,
     /// The row of its id.
@@ -148,10 +152,13 @@ impl Finding {
                 places.insert(row.instance, place);
                 if let Some(one) = place.and_then(|place| self.uses.get_mut(place)) {
                     one.cost = one.cost.saturating_add(row.amount.0);
+                    one.seconds = one.seconds.saturating_add(row.seconds.0);
                     one.end = one.end.max(row.at);
+                    one.is_undone = row.reverses.is_some() && (one.cost, one.seconds) == (0, 0);
                 }
             }
         }
+        self.uses.retain(|one| !one.is_undone);
         Ok(())
     }
 
@@ -179,6 +186,8 @@ impl Finding {
             start,
             end: row.at,
             cost: 0,
+            seconds: 0,
+            is_undone: false,
             who,
             row: Row::Instance(row.instance),
         });
@@ -223,6 +232,8 @@ impl Finding {
                     start,
                     end: end.map_or(start, Timestamp),
                     cost: row.get(3)?,
+                    seconds: 0,
+                    is_undone: false,
                     who,
                     row: Row::Identity(row.get(0)?),
                 });
