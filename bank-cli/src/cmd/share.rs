@@ -39,13 +39,15 @@ pub(super) fn contribution(context: &Context, args: ShareArgs) -> Result<String,
 }
 
 /// `bank report utilization`
-pub(super) fn utilization(context: &Context, mut args: ShareArgs) -> Result<String, Failure> {
+pub(super) fn utilization(context: &Context, args: ShareArgs) -> Result<String, Failure> {
     let chart = args.chart;
-    // A table has one row for each machine unless intervals are asked for; a chart has intervals.
-    if !context.is_pictured(chart) {
-        args.buckets.get_or_insert_with(|| "1".to_owned());
+    // One row for each machine unless intervals are asked for; only a chart, which needs a capacity, has intervals.
+    let mut whole = args.clone();
+    whole.buckets.get_or_insert_with(|| "1".to_owned());
+    let mut report = ask(context, whole, "contributor")?;
+    if args.buckets.is_none() && context.is_pictured(chart) && has_capacity(&report) {
+        report = ask(context, args, "contributor")?;
     }
-    let report = ask(context, args, "contributor")?;
     let picture = || Ok(picture::utilization(context, &report));
     if let Some(answer) = context.pictured(chart, picture) {
         return answer;
@@ -53,7 +55,14 @@ pub(super) fn utilization(context: &Context, mut args: ShareArgs) -> Result<Stri
     listed(context, &report, &buckets(&report))
 }
 
-/// Asks; of whom it is told unless the options say so is `usual`.
+/// Whether any machine of the report has a declared capacity.
+fn has_capacity(report: &ContributionReport) -> bool {
+    let all = report.periods.iter().flat_map(|period| &period.utilisation);
+    let mut buckets = all.flat_map(|own| &own.buckets);
+    buckets.any(|bucket| bucket.percent.is_some())
+}
+
+/// Asks; by `usual` unless the options name another grouping.
 pub(super) fn ask(
     context: &Context,
     args: ShareArgs,

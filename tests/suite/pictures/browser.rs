@@ -61,7 +61,7 @@ fn good(view: &Value) {
         let text = std::fs::read_to_string(file).unwrap();
         let words = [
             "class=\"absent\"",
-            "No utilisation: no hardware is recorded for this period",
+            "No capacity is declared for this period",
         ];
         let empty = words.iter().any(|words| text.contains(words));
         // Where there is nothing to draw, the page says so.
@@ -257,7 +257,7 @@ fn a_page_without_hardware_has_a_note() {
     let words = "report utilization --from 2026-01-01 --to 2026-02-01 -O html";
     let page = typed(&bank, &words.split(' ').collect::<Vec<_>>());
     assert!(
-        page.contains("No utilisation: no hardware is recorded for this period"),
+        page.contains("No capacity is declared for this period"),
         "{page}"
     );
     let path = bank.folder().join("none.html");

@@ -241,7 +241,7 @@ fn ways_to_look(bank: &Bank) {
     for message in [
         "<title>Contributions and usage",
         "Shares of usage",
-        "Utilisation",
+        "Utilization",
         "200 %",
         "Over",
     ] {

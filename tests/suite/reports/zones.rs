@@ -83,7 +83,7 @@ fn contributions_are_shown_in_the_requested_zone() {
         let title = if report == "contribution" {
             "Contributions and usage"
         } else {
-            "Utilisation"
+            "Utilization"
         };
         assert!(page.contains(&format!("<title>{title}")), "{page}");
     }

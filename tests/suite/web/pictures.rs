@@ -459,7 +459,7 @@ fn an_empty_bank_has_sentences_in_place_of_pictures() {
     for (target, words) in [
         ("/usage", "Nothing was used in this period."),
         ("/waiting", "No job ran in this period."),
-        ("/utilization", "No utilisation: no hardware is recorded"),
+        ("/utilization", "No capacity is declared"),
         (
             "/contribution",
             "No usage and no contribution in this period.",

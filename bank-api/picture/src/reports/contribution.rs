@@ -46,15 +46,14 @@ fn subscription(period: &ContributionPeriod) -> Section {
         .note("Shares of all usage and of all contributions, exempt groups included.")
 }
 
-/// The lines of machines whose hardware is known; of the others it is said in words.
+/// The lines of machines with a declared capacity; a sentence names the others.
 pub fn utilisation(answer: &ContributionReport, period: &ContributionPeriod) -> Option<Section> {
     let spans = period.utilisation.iter().find_map(spans)?;
     let has_capacity = |of: &&Utilisation| of.buckets.iter().any(|b| b.percent.is_some());
     let (known, unknown): (Vec<_>, Vec<_>) = period.utilisation.iter().partition(has_capacity);
     if known.is_empty() {
-        let words = "No utilisation: no hardware is recorded for this period, or all of it was down. Record \
-            hardware with `bank hardware add`.";
-        return Some(Section::table("Utilisation", used(answer, &unknown)).note(words));
+        let words = "No capacity is declared for this period, or all of it was down. `bank hardware add` declares it.";
+        return Some(Section::table("Utilization", used(answer, &unknown)).note(words));
     }
     let lines = Timed {
         what: "machine".to_owned(),
@@ -63,7 +62,7 @@ pub fn utilisation(answer: &ContributionReport, period: &ContributionPeriod) -> 
         limit: Some(("capacity".to_owned(), Number::whole(100))),
         spans,
     };
-    let section = Section::chart("Utilisation", Chart::Lines(lines))
+    let section = Section::chart("Utilization", Chart::Lines(lines))
         .note("Usage as a percentage of the capacity of the hardware in service.");
     let is_left_out = |own: &UtilisationBucket| own.unfinished && own.percent.is_none();
     let mut buckets = period.utilisation.iter().flat_map(|of| &of.buckets);
@@ -79,7 +78,7 @@ pub fn utilisation(answer: &ContributionReport, period: &ContributionPeriod) -> 
     }
     let names: Vec<&str> = unknown.iter().map(|of| machine(of)).collect();
     Some(section.note(format!(
-        "No hardware is recorded for {}, or all of it was down.",
+        "No capacity is declared for {}, or all of it was down.",
         names.join(", ")
     )))
 }
@@ -103,7 +102,7 @@ fn used(answer: &ContributionReport, all: &[&Utilisation]) -> Table {
                 from,
                 Cell::Text(machine(of).to_owned()),
                 Cell::maybe(Number::read(&bucket.used)),
-                Cell::Text("not known".to_owned()),
+                Cell::Text("none declared".to_owned()),
             ]
         })
     });

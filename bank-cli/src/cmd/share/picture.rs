@@ -35,7 +35,7 @@ pub(in crate::cmd) fn utilization(context: &Context, answer: &ContributionReport
     let sections = |answer: &ContributionReport, period: &ContributionPeriod| {
         utilisation(answer, period).into_iter().collect()
     };
-    page(context, answer, "Utilisation", remarks, sections)
+    page(context, answer, "Utilization", remarks, sections)
 }
 
 fn page(
@@ -258,9 +258,9 @@ mod tests {
         };
         let context = crate::context::test_context();
         let own = picture::report(&utilization(&context, &answer)).unwrap();
-        assert!(own.contains("<title>Utilisation"), "{own}");
+        assert!(own.contains("<title>Utilization"), "{own}");
         assert!(
-            own.contains("<h2>Utilisation</h2>") && own.contains("<svg"),
+            own.contains("<h2>Utilization</h2>") && own.contains("<svg"),
             "{own}"
         );
         assert!(
@@ -280,24 +280,24 @@ mod tests {
     #[test]
     fn utilisation_without_hardware_is_a_sentence_and_a_table() {
         let empty = page(vec![of("colony", None)]);
-        let section = empty.split("<h2>Utilisation</h2>").nth(1).unwrap();
+        let section = empty.split("<h2>Utilization</h2>").nth(1).unwrap();
         assert!(!section.contains("<svg"), "{section}");
         assert!(
-            section.contains("No utilisation: no hardware is recorded for this period"),
+            section.contains("No capacity is declared for this period"),
             "{section}"
         );
         assert!(
-            section.contains("12.50") && section.contains("not known"),
+            section.contains("12.50") && section.contains("none declared"),
             "{section}"
         );
         let both = page(vec![of("colony", Some("50.00")), of("moon", None)]);
-        let section = both.split("<h2>Utilisation</h2>").nth(1).unwrap();
+        let section = both.split("<h2>Utilization</h2>").nth(1).unwrap();
         assert!(section.contains("<svg"), "{section}");
         assert!(
-            section.contains("No hardware is recorded for moon, or all"),
+            section.contains("No capacity is declared for moon, or all"),
             "{section}"
         );
         let known = page(vec![of("colony", Some("50.00"))]);
-        assert!(!known.contains("o hardware is recorded"), "{known}");
+        assert!(!known.contains("o capacity is declared"), "{known}");
     }
 }

@@ -42,7 +42,7 @@ async fn picture_alone(visit: Visit) -> Shown {
     let report: ContributionReport = visit.get(route).await?;
     let period = report.periods.first();
     let section = period.and_then(|period| section(&report, period));
-    embedded(&visit, "Utilisation", section.as_ref())
+    embedded(&visit, "Utilization", section.as_ref())
 }
 
 /// What the address asks for, and of which measure.
@@ -112,7 +112,7 @@ async fn show(visit: Visit) -> Shown {
         p .small { "Capacity is that of the hardware in service, without recorded downtime." }
         (asked::views(&visit, &asked, "utilization"))
     };
-    Ok(visit.pictured("Utilisation", &[], &content))
+    Ok(visit.pictured("Utilization", &[], &content))
 }
 
 /// The drawing, if any capacity is known.
@@ -131,8 +131,8 @@ fn drawing(
     let Some(section) = section(report, period) else {
         return Ok(html! {
             div .absent {
-                "No utilisation: no hardware is recorded for this period, or all of it was down. Record hardware with "
-                code { "bank hardware add" } "."
+                "No capacity is declared for this period, or all of it was down. "
+                code { "bank hardware add" } " declares it."
             }
         });
     };

@@ -257,7 +257,7 @@ pub(crate) fn views(visit: &Visit, asked: &Asked, here: &str) -> Markup {
     let all = [
         ("usage", "Usage", visit.may(Right::SeeLedger)),
         ("waiting", "Waiting time", visit.may(Right::SeeLedger)),
-        ("utilization", "Utilisation", sees_all),
+        ("utilization", "Utilization", sees_all),
         (
             "contribution",
             "Contribution",
