@@ -46,6 +46,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use self::value::idempotency_key;
+use crate::fail::Failure;
 
 #[cfg(test)]
 pub(crate) use self::period::ZoneArgs;
@@ -388,18 +389,23 @@ pub(crate) struct Global {
 }
 
 impl Global {
-    /// The form that the flags name, if any; the shorthands win over `-O`.
-    pub(crate) fn format_name(&self) -> Option<&'static str> {
+    /// The form that the flags name, if any; a shorthand wins over `-O`. Two shorthands exclude each other.
+    pub(crate) fn format_name(&self) -> Result<Option<&'static str>, Failure> {
         let short = [
             (self.json, "json"),
             (self.csv, "csv"),
             (self.parsable2, "parsable2"),
             (self.parsable, "parsable"),
         ];
-        let named = short
+        let mut named = short
             .into_iter()
-            .find_map(|(set, name)| set.then_some(name));
-        named.or(self.format.map(Format::name))
+            .filter_map(|(set, name)| set.then_some(name));
+        let first = named.next();
+        if let Some((one, other)) = first.zip(named.next()) {
+            let words = format!("--{one} and --{other}: only one output format is possible");
+            return Err(Failure::usage(words));
+        }
+        Ok(first.or(self.format.map(Format::name)))
     }
 }
 

@@ -177,6 +177,7 @@ impl Context {
         if !args.propose {
             return self.send(method, segments, body, write).map(Sent::Done);
         }
+        self.form.of_change()?;
         let query = bank_api::v1::ProposeQuery {
             dry_run: write.dry_run,
             propose: true,
@@ -230,6 +231,7 @@ impl Context {
         what: &str,
         remove: &RemoveArgs,
     ) -> Result<T, Failure> {
+        self.form.of_change()?;
         if !(remove.yes || remove.write.dry_run) {
             confirm(what)?;
         }

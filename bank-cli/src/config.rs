@@ -148,7 +148,7 @@ fn resolve(
         ca_file: None,
         // Not as a flag: everybody on the machine sees those.
         token: None,
-        format: flags.format_name().map(str::to_owned),
+        format: flags.format_name()?.map(str::to_owned),
         project: None,
     };
     let environment = Settings {

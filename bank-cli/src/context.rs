@@ -84,6 +84,7 @@ impl Context {
         body: &impl Serialize,
         write: &WriteArgs,
     ) -> Result<T, Failure> {
+        self.form.of_change()?;
         let key = Some(key(write)?);
         let call = Call::send(method, target(segments, write), body, key)?;
         Ok(self.client.call(&call)?)

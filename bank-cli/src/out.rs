@@ -334,6 +334,24 @@ impl Form {
         self.time == Time::Seconds
     }
 
+    /// Refuses a page or a picture of a change, before it is sent.
+    pub(crate) fn of_change(&self) -> Result<(), Failure> {
+        match self.format {
+            Format::Html | Format::Svg => Err(no_page()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses options of lists where the output has a format of its own.
+    pub(crate) fn of_export(&self) -> Result<(), Failure> {
+        self.of_change()?;
+        if self.header && self.columns.is_empty() {
+            return Ok(());
+        }
+        let words = "an export has the columns of its format: omit --columns and --no-header";
+        Err(Failure::usage(words))
+    }
+
     /// True where a person reads.
     pub(crate) fn is_table(&self) -> bool {
         self.format == Format::Table
@@ -441,12 +459,12 @@ impl Form {
         }
         let find = |name: &String| {
             let requested = word(name.trim());
-            let columns = || sheet.columns.iter();
+            let columns = || sheet.columns.iter().filter(|_| !requested.is_empty());
             columns()
                 .find(|column| word(&column.key) == requested)
                 .or_else(|| columns().find(|column| word(&column.title) == requested))
                 .ok_or_else(|| {
-                    let known: Vec<_> = columns().map(Column::names).collect();
+                    let known: Vec<_> = sheet.columns.iter().map(Column::names).collect();
                     Failure::usage(format!("no column {name:?}"))
                         .hint(format!("the columns are {}", known.join(", ")))
                 })

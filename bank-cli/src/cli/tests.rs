@@ -93,11 +93,12 @@ fn negative_amounts_are_values() {
 
 #[test]
 fn shorthands_win_over_the_long_form() {
-    let format = |line: &str| parse(line).unwrap().global.format_name();
-    assert_eq!(format("bank balance"), None);
-    assert_eq!(format("bank balance -O csv"), Some("csv"));
-    assert_eq!(format("bank balance -O csv -P"), Some("parsable2"));
-    assert_eq!(format("bank --json balance"), Some("json"));
+    let format = |line: &str| parse(line).unwrap().global.format_name().ok();
+    assert_eq!(format("bank balance"), Some(None));
+    assert_eq!(format("bank balance -O csv"), Some(Some("csv")));
+    assert_eq!(format("bank balance -O csv -P"), Some(Some("parsable2")));
+    assert_eq!(format("bank --json balance"), Some(Some("json")));
+    assert_eq!(format("bank --json balance --csv"), None);
 }
 
 /// An option with the id or the word of a global one is read as the global one too: where their

@@ -21,6 +21,7 @@ use crate::{
 /// Records that the daemon looks at for one page.
 const PAGE: u32 = 500;
 pub(super) fn run(context: &Context, command: ExportCommand) -> Result<String, Failure> {
+    context.form.of_export()?;
     let (span, query) = match command {
         ExportCommand::File(args) => of_file(args),
         ExportCommand::Ur1(args) if args.document => return feed::document(context, args),

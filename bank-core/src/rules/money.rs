@@ -292,10 +292,15 @@ pub(super) fn withdraw(
     let (parts, remaining) = in_order(funds, withdraw.amount)?;
     if remaining > 0 {
         let available = sources.iter().map(free).sum();
+        let whose = if withdraw.no_credit {
+            without_credit(account, &sources)
+        } else {
+            account.name.clone()
+        };
         return Err(Refusal::insufficient_funds(
             withdraw.amount,
             available,
-            &account.name,
+            whose,
         ));
     }
     let mut postings = Postings::new(view);
@@ -330,6 +335,17 @@ pub(super) fn withdraw(
         parts,
     };
     Ok(postings.finish(Outcome::Withdrawn(withdrawn)))
+}
+
+/// Whose money a refusal is about if credit limits do not count.
+pub(super) fn without_credit(account: &Account, sources: &[Allocation]) -> String {
+    let has_limit = sources.iter().any(|source| !source.credit_limit.is_zero());
+    let rest = if has_limit {
+        " without its credit limits"
+    } else {
+        ""
+    };
+    format!("{}{rest}", account.name)
 }
 
 /// The active allocations, the earliest end first, or the one named.

@@ -243,7 +243,10 @@ pub enum Refusal {
         candidates: Vec<String>,
     },
     /// Nothing was charged, or everything was given back.
-    NothingToRefund,
+    NothingToRefund {
+        /// The account that alone was to get its part back.
+        account: Option<String>,
+    },
     /// More than is left of the charges.
     RefundExceedsCharge {
         /// The rest.
@@ -407,7 +410,7 @@ impl Refusal {
             Refusal::Overlap { .. } => "overlap",
             Refusal::LienEnded { .. } => "lien_ended",
             Refusal::SameAccount => "same_account",
-            Refusal::NothingToRefund => "nothing_to_refund",
+            Refusal::NothingToRefund { .. } => "nothing_to_refund",
             Refusal::RefundExceedsCharge { .. } => "refund_exceeds_charge",
             Refusal::NothingUnbilled => "nothing_unbilled",
             Refusal::HasRefunds { .. } => "has_refunds",

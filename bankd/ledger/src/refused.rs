@@ -184,6 +184,9 @@ pub fn hint_of(refusal: &Refusal, command: &Command) -> Option<&'static str> {
             Refusal::InsufficientFunds { .. },
             Command::Withdraw(_) | Command::After(After::Transfer(_)),
         ) => Some("use an amount that is available; `bank balance` shows it"),
+        (Refusal::OutOfScope { kind: "user", .. }, Command::SetMember(_)) => {
+            Some("`bank request member PROJECT USER` asks an administrator")
+        }
         (Refusal::WindowInPast, Command::AddCycle(_)) => {
             Some("use a start whose period is not over yet")
         }

@@ -355,6 +355,10 @@ impl View {
     /// Whether a name that the caller may not use is reported as missing. A number is refused in both cases
     /// (decisions.md 23).
     pub fn hides(&self, kind: &str, name: &str) -> bool {
+        if kind == "user" {
+            let user = self.directory.user_named(name);
+            return user.is_none_or(|user| !self.sees_user(user));
+        }
         if !["project", "account"].contains(&kind) {
             return true;
         }

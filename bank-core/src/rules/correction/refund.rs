@@ -27,7 +27,9 @@ pub(super) fn refund(refund: &Refund, view: &View, ctx: &Context<'_>) -> Result<
     rests.retain(|r| r.left > 0 && (only.is_none() || r.entry.account == only));
     let total: i128 = rests.iter().map(|r| i128::from(r.left)).sum();
     if total == 0 {
-        return Err(Refusal::NothingToRefund);
+        return Err(Refusal::NothingToRefund {
+            account: refund.account.clone(),
+        });
     }
     let left = Amount::clamped(total);
     let amount = refund.amount.unwrap_or(left);
@@ -225,7 +227,10 @@ impl<'a> Giving<'a> {
         };
         let kind = EntryKind::Refund;
         move_money(&mut self.postings, kind, to, (part, 0), &about)?;
-        self.parts.push((to, Amount(part)));
+        match self.parts.iter_mut().find(|(known, _)| *known == to) {
+            Some((_, sum)) => *sum = sum.plus(Amount(part))?,
+            None => self.parts.push((to, Amount(part))),
+        }
         Ok(())
     }
 

@@ -9,7 +9,7 @@ use crate::ids::{AccountId, AllocationId, Next};
 use crate::model::{Account, Allocation};
 use crate::postings::Postings;
 use crate::refusal::Refusal;
-use crate::rules::money::{figures, of_people, one_at_a_time, sources, unblock};
+use crate::rules::money::{figures, of_people, one_at_a_time, sources, unblock, without_credit};
 use crate::rules::split::in_order;
 use crate::select;
 use crate::time::{Timestamp, Window};
@@ -67,11 +67,8 @@ pub(super) fn take(
         return Ok(parts);
     }
     let available = sources.iter().map(own_money).sum();
-    Err(Refusal::insufficient_funds(
-        amount,
-        available,
-        &account.name,
-    ))
+    let whose = without_credit(account, sources);
+    Err(Refusal::insufficient_funds(amount, available, whose))
 }
 
 /// The account's allocation of this window without credit, or a new one, where none may be usable at

@@ -122,16 +122,15 @@ struct Wanted {
 impl Wanted {
     fn of(call: &Call, query: &ExportQuery) -> Result<Self, Failure> {
         let refused = |refusal: Refusal| call.refused(&refusal);
-        let from = json::read_time_of(query.from.as_ref(), "from").map_err(refused)?;
-        let to = json::read_time_of(query.to.as_ref(), "to").map_err(refused)?;
-        if let (Some(from), Some(to)) = (from, to)
-            && from >= to
-        {
-            return Err(call.refused(&Refusal::BadWindow));
-        }
+        let (from, to) = ((query.from.as_ref(), "from"), (query.to.as_ref(), "to"));
+        let period = json::read_period(from, to).map_err(refused)?;
         let (project, user) = (query.project.clone(), query.user.clone());
         let work = Work::new(&call.view, project, user, query.machine.clone());
-        Ok(Self { from, to, work })
+        Ok(Self {
+            from: period.start,
+            to: period.end,
+            work,
+        })
     }
 
     /// Uses belong to the time in which they ended.

@@ -160,10 +160,12 @@ fn check_kind(kind: &str) -> Result<(), Failure> {
 
 fn span(query: &JournalQuery) -> Result<Span, Refusal> {
     let after = query.after.as_deref().map(pages::cursor).transpose()?;
+    let (since, until) = (query.since.as_ref(), query.until.as_ref());
+    let period = json::read_period((since, "since"), (until, "until"))?;
     Ok(Span {
         after: after.unwrap_or(0),
-        since: json::read_time_of(query.since.as_ref(), "since")?,
-        until: json::read_time_of(query.until.as_ref(), "until")?,
+        since: period.start,
+        until: period.end,
         recorded_from: None,
         limit: pages::limit(query.limit, pages::USUAL_OF_LONG)?,
     })

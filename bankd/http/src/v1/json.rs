@@ -7,7 +7,7 @@ use bank_core::command::SetAccount;
 use bank_core::directory::{Bank, Directory};
 use bank_core::model::{Allocation, MemberRole, Phase};
 use bank_core::refusal::Refusal;
-use bank_core::time::Timestamp;
+use bank_core::time::{Timestamp, Window};
 
 /// An amount with all decimals of the bank.
 pub(super) fn amount(amount: Amount, bank: &Bank) -> String {
@@ -65,6 +65,21 @@ pub(super) fn read_time_of(
     field: &'static str,
 ) -> Result<Option<Timestamp>, Refusal> {
     text.map(|text| read_time(text, field)).transpose()
+}
+
+/// A period in a request, by its two fields; each bound may be missing.
+pub(super) fn read_period(
+    (from, from_field): (Option<&String>, &'static str),
+    (until, until_field): (Option<&String>, &'static str),
+) -> Result<Window, Refusal> {
+    let window = Window {
+        start: read_time_of(from, from_field)?,
+        end: read_time_of(until, until_field)?,
+    };
+    if window.is_proper() {
+        return Ok(window);
+    }
+    Err(Refusal::BadWindow)
 }
 
 /// A member's role in a request.

@@ -42,10 +42,9 @@ pub(super) async fn list(call: Call) -> Handled {
 }
 
 fn window(query: &MonitorQuery) -> Result<(Option<Timestamp>, Option<Timestamp>), Refusal> {
-    Ok((
-        json::read_time_of(query.since.as_ref(), "since")?,
-        json::read_time_of(query.until.as_ref(), "until")?,
-    ))
+    let (since, until) = (query.since.as_ref(), query.until.as_ref());
+    let period = json::read_period((since, "since"), (until, "until"))?;
+    Ok((period.start, period.end))
 }
 
 fn cursor(place: Place) -> String {

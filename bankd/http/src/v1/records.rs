@@ -99,9 +99,11 @@ impl Span {
 }
 
 fn span(query: &RecordQuery) -> Result<Span, Refusal> {
+    let (from, to) = ((query.from.as_ref(), "from"), (query.to.as_ref(), "to"));
+    let period = json::read_period(from, to)?;
     Ok(Span {
-        from: json::read_time_of(query.from.as_ref(), "from")?,
-        to: json::read_time_of(query.to.as_ref(), "to")?,
+        from: period.start,
+        to: period.end,
         after: query.after.as_deref().map(pages::cursor).transpose()?,
         machine: query.machine.clone(),
         numbers: query.records.as_deref().map(numbers).transpose()?,

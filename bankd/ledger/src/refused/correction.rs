@@ -18,7 +18,10 @@ pub(super) fn detail(refusal: &Refusal, bank: &Bank) -> Option<String> {
                 candidates.join(", ")
             )
         }
-        Refusal::NothingToRefund => "nothing is left to refund".to_owned(),
+        Refusal::NothingToRefund { account: None } => "nothing is left to refund".to_owned(),
+        Refusal::NothingToRefund {
+            account: Some(account),
+        } => format!("nothing that account {account:?} paid is left to refund"),
         Refusal::RefundExceedsCharge { left } => {
             format!("only {} {unit} can still be refunded", amount(*left, bank))
         }

@@ -140,7 +140,7 @@ fn readings() -> Vec<Route> {
             .description("The journal, oldest first")
             .asks::<JournalQuery>()
             .gives::<JournalPage>(200, "A page of entries.")
-            .refuses(&[NAMED]),
+            .refuses(&[NAMED, &["bad_window"]]),
         Route::get("/api/v1/refused-reserves", explained::refused)
             .right(Right::SeeLedger)
             .description("Refused reserves in view with their reasons, the latest first")
@@ -175,6 +175,6 @@ fn readings() -> Vec<Route> {
             .description("What strict enforcement would have refused, in the order of the journal")
             .asks::<MonitorQuery>()
             .gives::<Monitor>(200, "A page of refusals.")
-            .refuses(&[NAMED]),
+            .refuses(&[NAMED, &["bad_window"]]),
     ]
 }

@@ -193,6 +193,6 @@ fn waiting() -> Vec<Route> {
             .description("Usage records as lines")
             .asks::<RecordQuery>()
             .gives::<List<RecordLine>>(200, "A page of lines.")
-            .refuses(&[NAMED]),
+            .refuses(&[NAMED, &["bad_window"]]),
     ]
 }
