@@ -17,6 +17,7 @@ mod gold;
 mod help;
 mod hooks;
 mod moab;
+mod named;
 mod out;
 mod people;
 mod period;
@@ -63,6 +64,7 @@ fn main() -> ExitCode {
             if let Some(before) = &failure.before {
                 let _ = print(before);
             }
+            let failure = named::with_values(failure, &words);
             out::failure(&failure);
             ExitCode::from(failure.exit)
         }

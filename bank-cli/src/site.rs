@@ -79,8 +79,20 @@ pub(crate) fn kind_of(json: &Map<String, Json>) -> Option<Kind> {
     Some(site::kind_of(&record))
 }
 
-fn read(words: &[OsString], kinds: &[Kind]) -> Result<Cli, clap::Error> {
-    let mut tree = kinds.iter().fold(help::command(), |tree, kind| {
+/// The command tree, with kinds of the site if it needs them, and what it reads from the words.
+pub(crate) fn typed(words: &[OsString]) -> Option<(clap::Command, clap::ArgMatches)> {
+    let mut own = help::command();
+    if let Ok(matches) = own.try_get_matches_from_mut(words) {
+        return Some((own, matches));
+    }
+    let mut tree = tree(&fetch(words)?);
+    let matches = tree.try_get_matches_from_mut(words).ok()?;
+    Some((tree, matches))
+}
+
+/// The command tree with the kinds of the site.
+fn tree(kinds: &[Kind]) -> clap::Command {
+    kinds.iter().fold(help::command(), |tree, kind| {
         let outer = declared()
             .iter()
             .find(|outer| kind.within == Some(&outer.word));
@@ -91,7 +103,11 @@ fn read(words: &[OsString], kinds: &[Kind]) -> Result<Cli, clap::Error> {
         } else {
             tree.subcommand(own)
         }
-    });
+    })
+}
+
+fn read(words: &[OsString], kinds: &[Kind]) -> Result<Cli, clap::Error> {
+    let mut tree = tree(kinds);
     let mut matches = tree.try_get_matches_from_mut(words)?;
     let word = matches.subcommand_name().unwrap_or_default();
     let own = kinds

@@ -62,7 +62,9 @@ fn query(context: &Context, args: &UsageTableArgs) -> Result<UsageQuery, Failure
         if !TIMES.contains(&word.as_str()) {
             by.push(word.clone());
         } else if every.replace(word.clone()).is_some() {
-            return Err(Failure::usage("--by takes one length of time"));
+            let (by, times) = (args.by.join(","), TIMES.join(", "));
+            let what = format!("invalid value '{by}' for '--by': expected one of {times}");
+            return Err(Failure::usage(what));
         }
     }
     let project = args.project.clone().or_else(|| args.name.clone());

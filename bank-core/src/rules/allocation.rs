@@ -21,7 +21,7 @@ pub(super) fn set(set: &SetAllocation, view: &View, ctx: &Context<'_>) -> Result
     let window = new_window(set, &old, ctx.now)?;
     let credit_limit = set.credit_limit.unwrap_or(old.credit_limit);
     if credit_limit < Amount::ZERO {
-        return Err(Refusal::BadAmount);
+        return Err(Refusal::LIMIT_BELOW_ZERO);
     }
     let mut postings = Postings::new(view);
     let new = Shape {

@@ -200,7 +200,7 @@ fn positive(amount: Amount) -> Result<Amount, Refusal> {
     if amount > Amount::ZERO {
         Ok(amount)
     } else {
-        Err(Refusal::BadAmount)
+        Err(Refusal::NOT_ABOVE_ZERO)
     }
 }
 

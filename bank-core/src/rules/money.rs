@@ -28,8 +28,11 @@ pub(super) fn deposit(
     of_people(account)?;
     let limit = deposit.credit_limit.unwrap_or(Amount::ZERO);
     let is_nothing = deposit.amount.is_zero() && !opens_credit(deposit, view, account);
-    if deposit.amount < Amount::ZERO || limit < Amount::ZERO || is_nothing {
-        return Err(Refusal::BadAmount);
+    if deposit.amount < Amount::ZERO || is_nothing {
+        return Err(Refusal::NOT_ABOVE_ZERO);
+    }
+    if limit < Amount::ZERO {
+        return Err(Refusal::LIMIT_BELOW_ZERO);
     }
     if !deposit.window.is_proper() {
         return Err(Refusal::BadWindow);
@@ -163,7 +166,7 @@ fn named_allocation(
     if shaped || deposit.window != Window::ALWAYS {
         return Err(Refusal::BadValue {
             field: "allocation",
-            expected: "no window, no credit limit and no --new with it",
+            expected: Refusal::ALONE,
         });
     }
     own_allocation(view, account, id).map(|own| own.id)
@@ -176,8 +179,7 @@ fn own_allocation<'v>(
     id: AllocationId,
 ) -> Result<&'v Allocation, Refusal> {
     let known = view.allocation(id).filter(|own| own.account == account.id);
-    let name = || format!("{} of account {}", id.0, account.name);
-    known.ok_or_else(|| Refusal::not_found("allocation", &name()))
+    known.ok_or_else(|| Refusal::no_part("account", &account.name, format!("allocation {}", id.0)))
 }
 
 fn equal_allocation(
@@ -277,7 +279,7 @@ pub(super) fn withdraw(
 ) -> Result<Effects, Refusal> {
     let account = select::account_by_name(ctx.directory, &withdraw.name)?;
     if withdraw.amount <= Amount::ZERO {
-        return Err(Refusal::BadAmount);
+        return Err(Refusal::NOT_ABOVE_ZERO);
     }
     let sources = sources(view, account, withdraw.allocation)?;
     let free = |a: &Allocation| {

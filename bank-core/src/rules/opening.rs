@@ -33,8 +33,11 @@ pub(super) fn open(open: &Open, view: &View, ctx: &Context<'_>) -> Result<Effect
 fn allocation(own: &OpenAllocation, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
     let account = select::account_by_name(ctx.directory, &own.account)?;
     of_people(account)?;
-    if own.deposited < Amount::ZERO || own.credit_limit < Amount::ZERO {
-        return Err(Refusal::BadAmount);
+    if own.deposited < Amount::ZERO {
+        return Err(Refusal::BadAmount("the deposits must not be below zero"));
+    }
+    if own.credit_limit < Amount::ZERO {
+        return Err(Refusal::LIMIT_BELOW_ZERO);
     }
     if !own.window.is_proper() {
         return Err(Refusal::BadWindow);

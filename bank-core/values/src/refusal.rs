@@ -89,8 +89,8 @@ pub enum Refusal {
         /// Seconds that could still be billed.
         room: i64,
     },
-    /// An amount that is zero or negative where it must be above zero.
-    BadAmount,
+    /// An amount or a limit that the command does not take: the rule, a sentence.
+    BadAmount(&'static str),
     /// Text that is no decimal number: the text, if it is known.
     BadAmountSyntax(String),
     /// More decimal places than the bank's precision: the precision, and the text if it is known.
@@ -109,6 +109,20 @@ pub enum Refusal {
         kind: Cow<'static, str>,
         /// The name as given.
         name: String,
+    },
+    /// An object without a part of that name or number.
+    NoPart {
+        /// The object, such as `account "chem"`.
+        holder: String,
+        /// The part, such as `allocation 2`.
+        part: String,
+    },
+    /// An object that has the part already.
+    HasPart {
+        /// The object.
+        holder: String,
+        /// The part.
+        part: String,
     },
     /// Several objects fit; the list names them.
     Ambiguous {
@@ -381,21 +395,21 @@ impl Refusal {
             Refusal::NoDefaultProject => "no_default_project",
             Refusal::NotAllowed { .. } | Refusal::OutOfScope { .. } => "not_allowed",
             Refusal::Implausible { .. } => "implausible_duration",
-            Refusal::BadAmount => "bad_amount",
+            Refusal::BadAmount(_) => "bad_amount",
             Refusal::BadAmountSyntax(_) => "bad_amount_syntax",
             Refusal::TooManyDecimals(..) => "too_many_decimals",
             Refusal::AmountTooLarge(_) => "amount_too_large",
             Refusal::AmountOverflow => "amount_overflow",
             Refusal::BadWindow => "bad_window",
             Refusal::WindowInPast => "window_in_past",
-            Refusal::NotFound { .. } => "not_found",
+            Refusal::NotFound { .. } | Refusal::NoPart { .. } => "not_found",
             Refusal::Ambiguous { .. } | Refusal::AmbiguousJob { .. } => "ambiguous",
             Refusal::NegativeCharge => "negative_charge",
             Refusal::BadDuration => "bad_duration",
             Refusal::MissingField { .. } | Refusal::NoField { .. } => "missing_field",
             Refusal::BadName { .. } => "bad_name",
             Refusal::BadValue { .. } | Refusal::BadField { .. } => "bad_value",
-            Refusal::AlreadyExists { .. } => "already_exists",
+            Refusal::AlreadyExists { .. } | Refusal::HasPart { .. } => "already_exists",
             Refusal::WasRemoved { .. } => "was_removed",
             Refusal::Cycle { .. } => "cycle",
             Refusal::InUse { .. } => "in_use",

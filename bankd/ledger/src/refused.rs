@@ -37,6 +37,11 @@ fn amount(amount: Amount, bank: &Bank) -> String {
     text::format_amount(amount.0, bank.precision.places())
 }
 
+/// An amount in a sentence, with separators.
+fn shown(amount: Amount, bank: &Bank) -> String {
+    text::format_grouped(amount.0, bank.precision.places())
+}
+
 /// Description of the case, in one sentence.
 pub fn detail(refusal: &Refusal, bank: &Bank) -> String {
     let unit = &bank.unit;
@@ -46,7 +51,7 @@ pub fn detail(refusal: &Refusal, bank: &Bank) -> String {
             available,
             whose,
         } => {
-            let (needed, available) = (amount(*needed, bank), amount(*available, bank));
+            let (needed, available) = (shown(*needed, bank), shown(*available, bank));
             format!("{whose} has {available} {unit} available, {needed} are needed")
         }
         Refusal::AccountBlocked { account } => {
@@ -70,6 +75,8 @@ pub fn detail(refusal: &Refusal, bank: &Bank) -> String {
         Refusal::NotAllowed { what } => format!("not allowed: {what}"),
         Refusal::OutOfScope { kind, name } => format!("not allowed: {kind} {name}"),
         Refusal::NotFound { kind, name } => format!("no {kind} {name:?}"),
+        Refusal::NoPart { holder, part } => format!("{holder} has no {part}"),
+        Refusal::HasPart { holder, part } => format!("{holder} already has {part}"),
         Refusal::Ambiguous { candidates } => {
             format!("several accounts fit: {}", candidates.join(", "))
         }
@@ -89,7 +96,7 @@ pub fn detail(refusal: &Refusal, bank: &Bank) -> String {
             holder,
             amount: left,
         } => {
-            let left = amount(*left, bank);
+            let left = shown(*left, bank);
             format!("{holder} still holds {left} {unit}")
         }
         Refusal::FallbackChain { name } => format!(
@@ -126,7 +133,7 @@ fn of_text(refusal: &Refusal) -> Option<String> {
         Refusal::BadAmountSyntax(text) => {
             let given = given(text);
             format!(
-                "the amount is not a decimal number{given}: expected digits with at most one point"
+                "the amount is not a decimal number{given}: expected digits, with at most one point between them"
             )
         }
         Refusal::AmountTooLarge(text) => {
@@ -165,7 +172,7 @@ fn of_partner(refusal: &Refusal) -> Option<String> {
 fn plain_detail(refusal: &Refusal) -> &'static str {
     match refusal {
         Refusal::NoDefaultProject => "no project was named, and the user has no default project",
-        Refusal::BadAmount => "the amount must be above zero; a limit must not be below zero",
+        Refusal::BadAmount(rule) => rule,
         Refusal::AmountOverflow => "the result is larger than the bank can hold",
         Refusal::BadWindow => "the start of a window must be before its end",
         Refusal::WindowInPast => "the end is in the past",
@@ -190,6 +197,9 @@ pub fn hint_of(refusal: &Refusal, command: &Command) -> Option<&'static str> {
         (Refusal::WindowInPast, Command::AddCycle(_)) => {
             Some("use a start whose period is not over yet")
         }
+        (Refusal::InsufficientFunds { .. }, Command::After(After::Adjust(_))) => {
+            Some("adjust by an amount that is available; `bank balance` shows it")
+        }
         _ => None,
     }
 }
@@ -204,7 +214,9 @@ fn hint(refusal: &Refusal) -> Option<&'static str> {
         Refusal::NotAMember { .. } => "`bank project members add` makes a user a member",
         Refusal::NoUsableAccount { .. } => "`bank account show` lists who may spend",
         Refusal::NoDefaultProject => "name a project with -A",
-        Refusal::SharesOver100 { .. } => "`bank account ls` shows the shares",
+        Refusal::SharesOver100 { .. } => {
+            "`bank account ls --columns name,parent,share` shows the shares"
+        }
         Refusal::AllocationOverlap { .. } => "choose a window that meets no other",
         Refusal::WindowInPast => {
             "use a later end; --allow-past accepts the end of a deposit or an allocation"
@@ -216,6 +228,12 @@ fn hint(refusal: &Refusal) -> Option<&'static str> {
         Refusal::LienEnded { .. } => "`bank reserve` places a new one",
         Refusal::Overlap { .. } => "charge only usage outside of it",
         Refusal::BadName { rule, .. } => rule,
+        Refusal::AlreadyExists { kind, .. } if kind == "kind" => {
+            "`bank kind set` replaces its fields: name those that stay too"
+        }
+        Refusal::NoPart { part, .. } if part.starts_with("allocation ") => {
+            "`bank allocation ls -a ACCOUNT` lists the allocations of an account"
+        }
         Refusal::PartnerAway { .. } => {
             "try again; `bank partner set --away accept` starts jobs without it"
         }
@@ -249,7 +267,7 @@ mod tests {
         let problem = problem(&refusal, &bank());
         assert_eq!(
             problem.detail.as_deref(),
-            Some("chem has 42400.000 SU available, 57600.000 are needed")
+            Some("chem has 42,400.000 SU available, 57,600.000 are needed")
         );
         assert_eq!(problem.status, 402);
         assert_eq!(problem.needed.as_deref(), Some("57600.000"));

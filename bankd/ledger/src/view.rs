@@ -402,7 +402,7 @@ impl View {
         };
         let list = format!("`bank {kind} ls` shows yours");
         Some(match suggest(name, &names) {
-            Some(near) => format!("did you mean {near:?}?  {list}"),
+            Some(near) => format!("did you mean {near:?}? {list}"),
             None => list,
         })
     }

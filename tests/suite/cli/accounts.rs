@@ -379,7 +379,7 @@ fn an_allocation_of_another_account_is_not_taken() {
         refused_with(
             &ran,
             4,
-            &["no allocation", &format!("{id} of account chemistry")],
+            &[&format!("account \"chemistry\" has no allocation {id}")],
         );
     }
     bank.verify();

@@ -62,10 +62,44 @@ fn refusals_name_the_value_and_the_way_on() {
         ),
         (
             "usage --tz Foo/Bar",
-            "tz: expected the name of a time zone|not \"Foo/Bar\"",
+            "invalid value 'Foo/Bar' for '--tz|expected the name of a time zone",
             "",
         ),
-        ("usage --by colour", "by: expected|not \"colour\"", ""),
+        (
+            "usage --by colour",
+            "invalid value 'colour' for '--by|: expected words of project",
+            "refused",
+        ),
+        (
+            "jobs --state lala",
+            "invalid value 'lala' for '--state|expected open or closed",
+            "refused",
+        ),
+        (
+            "deposit chem 0",
+            "above zero: '0' for '<AMOUNT>'",
+            "a limit",
+        ),
+        (
+            "deposit chem 5 --limit -3",
+            "'-3' for '--limit",
+            "the amount",
+        ),
+        (
+            "limit set amy",
+            "--per-operation|--per-day|is missing",
+            "per_day",
+        ),
+        (
+            "deposit chem 5 -i 99",
+            "account \"chem\" has no allocation 99",
+            "",
+        ),
+        (
+            "project members rm chem bob --yes",
+            "project \"chem\" has no member \"bob\"",
+            "",
+        ),
         (
             "withdraw chem 5000",
             "hint: use an amount that is available",
@@ -94,7 +128,7 @@ fn refusals_name_the_value_and_the_way_on() {
         ("undo seven", "'seven'|not a whole number", "invalid digit"),
         (
             "user set amy --email foo",
-            "email: expected a mail address|not \"foo\"",
+            "invalid value 'foo' for '--email|expected a mail address",
             "",
         ),
     ] {

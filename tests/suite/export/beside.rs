@@ -79,8 +79,8 @@ fn the_record_states_whose_the_job_is() {
     let mut bank = collected();
     reported(&bank, "1", "chemistry", 1);
     for (whose, known) in [
-        (["physics", "amy"], "project: expected chemistry"),
-        (["chemistry", "ops"], "user: expected amy"),
+        (["physics", "amy"], ": expected chemistry"),
+        (["chemistry", "ops"], ": expected amy"),
     ] {
         let refused = by_hand(&bank, "1", ("01:00", "01:30"), whose);
         assert_eq!(refused.exit, 1, "{}", refused.stdout);

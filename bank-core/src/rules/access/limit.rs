@@ -29,7 +29,7 @@ pub(super) fn set(set: &SetLimit, view: &View, ctx: &Context<'_>) -> Result<Effe
     };
     let bounds = [limit.per_operation, limit.per_day];
     if bounds.iter().flatten().any(|bound| *bound < Amount::ZERO) {
-        return Err(Refusal::BadAmount);
+        return Err(Refusal::LIMIT_BELOW_ZERO);
     }
     if bounds == [None, None] {
         return Err(Refusal::MissingField {

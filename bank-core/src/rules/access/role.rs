@@ -5,7 +5,7 @@ use crate::effects::{DirectoryRow, Effects, Outcome};
 use crate::ids::{GrantId, ProjectId, check_name};
 use crate::model::Grant;
 use crate::postings::Postings;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, short};
 use crate::role::Role;
 use crate::view::{Context, View};
 
@@ -30,10 +30,10 @@ pub(super) fn grant(new: &GrantRole, view: &View, ctx: &Context<'_>) -> Result<E
     let same = |g: &&Grant| g.name == new.name && g.role == new.role && g.project == project;
     let known = directory.grants().find(same);
     if known.is_some_and(|g| g.counts(ctx.now) && g.until == new.until) {
-        return Err(Refusal::already_exists(
-            "role",
-            described(&new.name, new.role, new.project.as_deref()),
-        ));
+        return Err(Refusal::HasPart {
+            holder: format!("user {:?}", new.name),
+            part: described(new.role, new.project.as_deref()),
+        });
     }
     let grant = Grant {
         id: known.map_or_else(|| GrantId(directory.next_id("grant")), |g| g.id),
@@ -64,10 +64,7 @@ pub(super) fn revoke(
         let of_project = g.project == id && g.project.is_some() == named.is_some();
         g.name == revoke.name && g.role == revoke.role && of_project && !g.revoked
     };
-    let unknown = || Refusal::NotFound {
-        kind: "role".into(),
-        name: crate::refusal::short(&described(&revoke.name, revoke.role, named)),
-    };
+    let unknown = || Refusal::no_part("user", &revoke.name, described(revoke.role, named));
     let known = ctx.directory.grants().find(same).ok_or_else(unknown)?;
     let gone = Grant {
         revoked: true,
@@ -77,7 +74,8 @@ pub(super) fn revoke(
     postings.begin("role_revoke", ctx.now);
     postings.remark(&remark(&gone, named));
     postings.directory.push(DirectoryRow::Grant(gone));
-    let what = described(&revoke.name, revoke.role, named);
+    let of = named.map_or_else(String::new, |project| format!(" of {project}"));
+    let what = format!("{} {}{of}", revoke.name, revoke.role.word());
     Ok(postings.finish(Outcome::Removed(what)))
 }
 
@@ -90,11 +88,12 @@ fn project(name: Option<&str>, ctx: &Context<'_>) -> Result<Option<ProjectId>, R
     project.map(|p| Some(p.id)).ok_or_else(unknown)
 }
 
-/// `amy operator of chem`.
-fn described(name: &str, role: Role, project: Option<&str>) -> String {
+/// `role operator in project "chem"`.
+fn described(role: Role, project: Option<&str>) -> String {
+    let role = role.word();
     match project {
-        Some(project) => format!("{name} {} of {project}", role.word()),
-        None => format!("{name} {}", role.word()),
+        Some(project) => format!("role {role} in project {:?}", short(project)),
+        None => format!("role {role}"),
     }
 }
 

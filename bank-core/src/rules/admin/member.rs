@@ -4,7 +4,7 @@ use super::Change;
 use crate::command::SetMember;
 use crate::effects::{DirectoryRow, Outcome};
 use crate::model::{Member, MemberRole, Project, User};
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, short};
 use crate::view::Context;
 
 pub(super) fn set(set: &SetMember, ctx: &Context<'_>) -> Result<Change, Refusal> {
@@ -37,7 +37,8 @@ pub(super) fn remove(name: &str, user_name: &str, ctx: &Context<'_>) -> Result<C
     let project = project(name, ctx)?.id;
     let user = user(user_name, ctx)?.id;
     if ctx.directory.membership(project, user).is_none() {
-        return Err(Refusal::not_found("member", user_name));
+        let member = format!("member {:?}", short(user_name));
+        return Err(Refusal::no_part("project", name, member));
     }
     Ok(Change {
         rows: vec![DirectoryRow::MemberGone(project, user)],

@@ -18,7 +18,7 @@ use crate::view::{Context, View};
 pub(super) fn adjust(adjust: &Adjust, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
     let account = account(adjust, view, ctx)?;
     if adjust.amount.is_zero() {
-        return Err(Refusal::BadAmount);
+        return Err(Refusal::BadAmount("the amount must not be zero"));
     }
     if adjust.note.trim().is_empty() {
         return Err(Refusal::MissingField { field: "note" });

@@ -78,7 +78,7 @@ pub(super) fn refund(refund: &Refund, view: &View, ctx: &Context<'_>) -> Result<
 
 fn check(refund: &Refund, ctx: &Context<'_>) -> Result<(), Refusal> {
     if refund.amount.is_some_and(|a| a <= Amount::ZERO) {
-        return Err(Refusal::BadAmount);
+        return Err(Refusal::NOT_ABOVE_ZERO);
     }
     if refund.reissue_until.is_some_and(|until| until <= ctx.now) {
         return Err(Refusal::WindowInPast);

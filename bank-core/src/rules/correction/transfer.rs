@@ -24,7 +24,7 @@ pub(super) fn transfer(
     let from = select::account_by_name(ctx.directory, &transfer.from)?;
     let to = select::account_by_name(ctx.directory, &transfer.to)?;
     if transfer.amount <= Amount::ZERO {
-        return Err(Refusal::BadAmount);
+        return Err(Refusal::NOT_ABOVE_ZERO);
     }
     if from.id == to.id {
         return Err(Refusal::SameAccount);

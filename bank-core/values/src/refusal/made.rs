@@ -6,6 +6,15 @@ use super::{Refusal, short};
 use crate::amount::Amount;
 
 impl Refusal {
+    /// The rule of an allocation that a deposit names: it has its window and its credit limit.
+    pub const ALONE: &str = "no start, end, credit limit or new with it";
+
+    /// The refusal `bad_amount` of an amount that must be above zero.
+    pub const NOT_ABOVE_ZERO: Refusal = Refusal::BadAmount("the amount must be above zero");
+
+    /// The refusal `bad_amount` of a limit below zero.
+    pub const LIMIT_BELOW_ZERO: Refusal = Refusal::BadAmount("a limit must not be below zero");
+
     /// The refusal `not_found` for a name as given.
     pub fn not_found(kind: impl Into<Cow<'static, str>>, name: &str) -> Refusal {
         Refusal::NotFound {
@@ -17,6 +26,14 @@ impl Refusal {
     /// The refusal `bad_value` of a setting, with what is expected instead.
     pub const fn bad_value(field: &'static str, expected: &'static str) -> Refusal {
         Refusal::BadValue { field, expected }
+    }
+
+    /// The refusal `not_found` of a part of an object of a kind, both named as given.
+    pub fn no_part(kind: &str, name: &str, part: impl Into<String>) -> Refusal {
+        Refusal::NoPart {
+            holder: format!("{kind} {:?}", short(name)),
+            part: part.into(),
+        }
     }
 
     /// The refusal `already_exists`.

@@ -241,7 +241,7 @@ fn dimensions(words: Option<&str>) -> Result<Vec<Dimension>, Refusal> {
     for word in words.map(str::trim).filter(|word| !word.is_empty()) {
         let dimension = Dimension::parse(word).filter(|dimension| !found.contains(dimension));
         let words = "words of project, account, user, machine, queue, qos, pi, group, state, \
-                     size and wall, each once";
+                     size and wall, each once, and one of hour, day, week, month, quarter and year";
         found.push(dimension.ok_or_else(|| other("by", words, word))?);
     }
     Ok(found)
@@ -278,7 +278,7 @@ fn sort(word: Option<&str>) -> Result<Measure, Refusal> {
 
 fn at_end(word: Option<&str>) -> Result<bool, Refusal> {
     match word {
-        None | Some("time") => Ok(false),
+        None | Some("time" | "spread") => Ok(false),
         Some("end") => Ok(true),
         Some(_) => Err(Refusal::bad_value("credit", "time or end")),
     }

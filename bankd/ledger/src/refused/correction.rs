@@ -5,7 +5,7 @@ use bank_core::refusal::Refusal;
 
 use bank_api::text::format_rfc3339;
 
-use super::amount;
+use super::shown;
 
 /// Description of the case, in one sentence.
 pub(super) fn detail(refusal: &Refusal, bank: &Bank) -> Option<String> {
@@ -23,7 +23,7 @@ pub(super) fn detail(refusal: &Refusal, bank: &Bank) -> Option<String> {
             account: Some(account),
         } => format!("nothing that account {account:?} paid is left to refund"),
         Refusal::RefundExceedsCharge { left } => {
-            format!("only {} {unit} can still be refunded", amount(*left, bank))
+            format!("only {} {unit} can still be refunded", shown(*left, bank))
         }
         Refusal::NothingUnbilled => "#unbilled has no usage of this job".to_owned(),
         Refusal::HasRefunds { transactions } => refunded(transactions),
@@ -34,7 +34,7 @@ pub(super) fn detail(refusal: &Refusal, bank: &Bank) -> Option<String> {
             format!("transaction {transaction} cannot be undone: {why}")
         }
         Refusal::Uncovered { allocation, free } => {
-            let free = amount(*free, bank);
+            let free = shown(*free, bank);
             format!("allocation {allocation} would be left with {free} {unit} free")
         }
         Refusal::SharesOver100 { parent, sum } => {
@@ -106,7 +106,7 @@ fn two_people(refusal: &Refusal, bank: &Bank) -> Option<String> {
     let unit = &bank.unit;
     Some(match refusal {
         Refusal::OverLimit { needed, left, per } => {
-            let (needed, left) = (amount(*needed, bank), amount(*left, bank));
+            let (needed, left) = (shown(*needed, bank), shown(*left, bank));
             format!("{needed} {unit} are more than the {left} that you may still move per {per}")
         }
         Refusal::ApprovalNeeded {
@@ -114,7 +114,7 @@ fn two_people(refusal: &Refusal, bank: &Bank) -> Option<String> {
             needed,
             threshold,
         } => {
-            let (needed, threshold) = (amount(*needed, bank), amount(*threshold, bank));
+            let (needed, threshold) = (shown(*needed, bank), shown(*threshold, bank));
             let kind = match *kind {
                 "withdraw" => "a withdrawal".to_owned(),
                 "adjust" => "an adjustment".to_owned(),
