@@ -62,6 +62,19 @@ pub(crate) fn moment(rfc3339: &str, zone: Zone) -> String {
     read(rfc3339).map_or_else(|| rfc3339.to_owned(), |us| zone.moment(us))
 }
 
+/// The reason of a journal entry in words, with dates and times in the zone.
+pub(crate) fn reason(text: &str, zone: Zone) -> String {
+    let Some(words) = bank_picture::reason::in_words(text) else {
+        return text.to_owned();
+    };
+    let shown = |word: &str| {
+        let time = word.trim_end_matches([',', ';', ':', ')']);
+        let behind = word.strip_prefix(time).unwrap_or_default();
+        date(time, zone) + behind
+    };
+    words.split(' ').map(shown).collect::<Vec<_>>().join(" ")
+}
+
 /// `22:41:05` where the day is known.
 pub(crate) fn clock(rfc3339: &str, zone: Zone) -> String {
     read(rfc3339).map_or_else(

@@ -26,6 +26,7 @@ mod page;
 pub mod personal;
 mod plain;
 pub mod printable;
+pub mod reason;
 pub mod reports;
 mod scale;
 mod section;

@@ -187,7 +187,7 @@ fn text(context: &Context, one: &Explained, asks: bool) -> Result<String, Failur
         one.transaction, one.op, one.actor
     );
     if let Some(reason) = &one.reason {
-        let _ = write!(out, "  ({reason})");
+        let _ = write!(out, "  ({})", when::reason(reason, context.zone));
     }
     out.push('\n');
     for line in &one.effects {

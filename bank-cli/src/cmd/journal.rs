@@ -326,6 +326,12 @@ fn flat(context: &Context, entry: &JournalEntry, one_day: bool) -> Row {
         when::moment(&entry.at_effective, context.zone)
     };
     row.insert("time".to_owned(), time.into());
+    if let (Some(reason), true) = (&entry.reason, context.form.is_table()) {
+        row.insert(
+            "reason".to_owned(),
+            when::reason(reason, context.zone).into(),
+        );
+    }
     if let Some(job) = &entry.job {
         let kind = entry.job_type.as_deref().unwrap_or("job");
         row.insert("object".to_owned(), format!("{kind} {job}").into());

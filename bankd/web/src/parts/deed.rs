@@ -1,7 +1,7 @@
 //! Transactions in plain words: their operations, the kinds of their entries, and the reasons that the bank itself
 //! writes. The journal keeps its own words, which the page of a transaction and the data of a table show.
 
-use bank_core::decimal::Decimal;
+use bank_picture::reason;
 use maud::{Markup, html};
 
 use super::amount::grouped;
@@ -69,85 +69,6 @@ const OBJECTS: &[(&str, &str)] = &[
 /// What follows the name of an object.
 const CHANGES: &[(&str, &str)] = &[("_add", "added"), ("_rm", "removed"), ("_set", "changed")];
 
-/// Facts of the bank in a reason, `name=value`, with the words around the value.
-const FACTS: &[(&str, &str, &str)] = &[
-    ("account", "account ", ""),
-    ("allocation", "allocation ", ""),
-    ("asserted", "in the name of ", ""),
-    ("available", "", " available"),
-    ("client", "of ", ""),
-    ("clock", "clock at ", ""),
-    ("closed_by", "closed by transaction ", ""),
-    ("contribution", "contribution ", ""),
-    ("contributor", "contributor ", ""),
-    ("counterpart", "transaction at the partner: ", ""),
-    ("cycle", "recurring deposit ", ""),
-    ("default_project", "default project ", ""),
-    ("description", "", ""),
-    ("effective", "counted from ", ""),
-    ("fallback", "fallback account ", ""),
-    ("fallback_from", "the fallback account pays for ", ""),
-    ("fields", "entries: ", ""),
-    ("from", "from ", ""),
-    ("hardware", "hardware ", ""),
-    ("key", "key ", ""),
-    ("ledger", "ledger at ", ""),
-    ("lien", "hold ", ""),
-    ("lists", "lists: ", ""),
-    ("machine", "machine ", ""),
-    ("mode", "mode ", ""),
-    ("name", "name ", ""),
-    ("needed", "", " needed"),
-    ("nodes", "", " nodes"),
-    ("parent", "part of ", ""),
-    ("partner_away", "no answer of the partner ", ""),
-    ("passed_on", "passes on request ", ""),
-    ("per_day", "per day: ", ""),
-    ("per_operation", "per operation: ", ""),
-    ("processors", "", " processors"),
-    ("project", "project ", ""),
-    ("project_was", "project before: ", ""),
-    ("proposal", "proposal ", ""),
-    ("quote", "quote ", ""),
-    ("repeat_of", "repeats ", ""),
-    ("role", "role ", ""),
-    ("roles", "roles: ", ""),
-    ("source", "source ", ""),
-    ("tid", "quote at the scheduler: ", ""),
-    ("until", "until ", ""),
-    ("user", "user ", ""),
-    ("would_refuse", "strict mode refuses it: ", ""),
-];
-
-/// Facts whose values are several words long.
-const LONG: &[&str] = &["description", "fallback_from", "name"];
-
-/// Facts without a value.
-const FLAGS: &[(&str, &str)] = &[
-    ("assigned", "assigned to a project"),
-    ("disabled", "disabled"),
-    ("lien_missing", "without a hold"),
-    ("not_billed", "not billed"),
-    ("price_overflow", "the price is too large"),
-    ("quote_invalid", "the quote is not valid"),
-    ("token", "a token"),
-    ("unbilled", "its project is unknown"),
-];
-
-/// Quantities of charge policies, by the end of their names and the word of what was counted: the words for both.
-const COUNTED: &[(&str, &str, &str)] = &[
-    ("wc", "wall time", "processor-hours"),
-    ("cpu", "used processor time", "processor-hours"),
-    ("pe", "processor equivalents", "processor-equivalent-hours"),
-    (
-        "blocked",
-        "processors of the blocked nodes",
-        "processor-hours",
-    ),
-    ("node", "nodes", "node-hours"),
-    ("requested_wc", "requested wall time", "processor-hours"),
-];
-
 /// An operation or a kind of entries in words, such as "Key removed".
 pub(crate) fn words(word: &str) -> String {
     let own = WORDS.iter().find(|(known, _)| *known == word);
@@ -195,111 +116,10 @@ pub(crate) fn reason(zone: Zone, text: &str) -> String {
     if let Some(text) = requested(text) {
         return text;
     }
-    let mut facts = facts(text);
-    let has_facts = facts.iter().any(|fact| fact.name.is_some());
-    let is_flag = |text: &str| FLAGS.iter().any(|(flag, _)| *flag == text);
-    if !has_facts && !facts.iter().any(|fact| is_flag(&fact.value)) {
-        return sentence(zone, text);
+    match reason::in_words(text) {
+        Some(words) => capital(&sentence(zone, &words)),
+        None => sentence(zone, text),
     }
-    let policy = policy(&facts);
-    if policy.is_some() {
-        facts.retain(|fact| !matches!(fact.name, Some("policy" | "counted")));
-    }
-    let rest = facts.iter().map(phrase);
-    let all: Vec<String> = policy.into_iter().chain(rest).collect();
-    capital(&sentence(zone, &all.join(", ")))
-}
-
-/// A part of a reason.
-struct Fact<'t> {
-    name: Option<&'t str>,
-    value: String,
-}
-
-fn is_fact(name: &str) -> bool {
-    ["policy", "counted"].contains(&name) || FACTS.iter().any(|(known, ..)| *known == name)
-}
-
-fn facts(text: &str) -> Vec<Fact<'_>> {
-    let mut found: Vec<Fact<'_>> = Vec::new();
-    for word in text.split(' ') {
-        let fact = word.split_once('=').filter(|(name, _)| is_fact(name));
-        if let Some((name, value)) = fact {
-            found.push(Fact {
-                name: Some(name),
-                value: value.to_owned(),
-            });
-            continue;
-        }
-        let is_flag = FLAGS.iter().any(|(flag, _)| *flag == word);
-        let is_open = |last: &Fact<'_>| match last.name {
-            Some(name) => LONG.contains(&name),
-            None => !FLAGS.iter().any(|(flag, _)| *flag == last.value),
-        };
-        match found.last_mut().filter(|last| !is_flag && is_open(last)) {
-            Some(last) => last.value = format!("{} {word}", last.value),
-            None => found.push(Fact {
-                name: None,
-                value: word.to_owned(),
-            }),
-        }
-    }
-    found
-}
-
-fn phrase(fact: &Fact<'_>) -> String {
-    let value = &fact.value;
-    let Some(name) = fact.name else {
-        let flag = FLAGS.iter().find(|(flag, _)| flag == value);
-        return flag.map_or_else(|| value.clone(), |(_, text)| (*text).to_owned());
-    };
-    let value = match value.split_once("->") {
-        Some(("", new)) => new.to_owned(),
-        Some((old, "")) => format!("{old} removed"),
-        Some((old, new)) => format!("{new} (before: {old})"),
-        None if name == "fields" || name == "roles" => value.replace(',', ", ").replace('_', " "),
-        None => value.clone(),
-    };
-    let known = FACTS.iter().find(|(known, ..)| *known == name);
-    known.map_or_else(
-        || format!("{name} {value}"),
-        |(_, before, behind)| format!("{before}{value}{behind}"),
-    )
-}
-
-/// The charge policy, and what it counted.
-fn policy(facts: &[Fact<'_>]) -> Option<String> {
-    let of = |name| facts.iter().find(|fact| fact.name == Some(name));
-    let policy = of("policy")?.value.as_str();
-    let counted = of("counted").map_or("", |fact| fact.value.as_str());
-    let whose = if policy.starts_with("DEBITSUCCESSFUL") {
-        "of jobs that succeed"
-    } else {
-        "of all jobs"
-    };
-    let measure = policy
-        .strip_prefix("DEBITALL")
-        .or_else(|| policy.strip_prefix("DEBITSUCCESSFUL"))
-        .map_or_else(|| "requested_wc".to_owned(), str::to_lowercase);
-    let known = |word: &str| COUNTED.iter().find(|(known, ..)| *known == word);
-    let (_, charged, _) = known(&measure)?;
-    let Some((word, amount)) = counted.split_once(':') else {
-        let why = counted.replace(['_', ':'], " ");
-        return Some(format!("policy: {charged} {whose}; {why}"));
-    };
-    let amount = match (known(word), Decimal::parse(amount)) {
-        (Some((_, _, unit)), Some(seconds)) => {
-            format!("{} {unit}", in_hours(seconds.billionths()))
-        }
-        _ => format!("{} {amount}", word.replace('_', " ")),
-    };
-    Some(format!("policy: {charged} {whose}; counted: {amount}"))
-}
-
-/// Billionths of seconds in hours with two decimals.
-fn in_hours(billionths: i128) -> String {
-    let hundredths = billionths.saturating_add(18_000_000_000) / 36_000_000_000;
-    grouped(&format!("{}.{:02}", hundredths / 100, hundredths % 100))
 }
 
 /// The request of a proposal: method, path, entries as `name=value`, and the reason of a person behind a colon.
