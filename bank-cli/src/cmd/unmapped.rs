@@ -6,7 +6,7 @@ use bank_api::text;
 use bank_api::v1::{
     AssignDone, AssignReason, AssignRefused, List, NewAssign, Status, Unmapped, UnmappedQuery,
 };
-use bank_picture::figure;
+use bank_picture::figure::{self, grouped};
 use ureq::http::Method;
 
 use super::{Record, confirm, mapping};
@@ -224,8 +224,12 @@ fn plus(one: &str, two: &str) -> String {
 
 fn sentence(done: &AssignDone, project: &str) -> String {
     let mut text = format!(
-        "{} of {} records go to project {project:?}: {} were charged for them before, {} are now",
-        done.changed, done.records, done.was, done.amount
+        "{} of {} records go to project {project:?}: their charges and shadow charges were {} {unit}, and are {} {unit} now",
+        done.changed,
+        done.records,
+        grouped(&done.was),
+        grouped(&done.amount),
+        unit = done.unit
     );
     for reason in &done.reasons {
         let AssignReason {

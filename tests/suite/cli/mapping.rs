@@ -71,7 +71,8 @@ fn usage_that_waits_is_given_to_a_project_once() {
     assert_eq!(bank.transactions(), before);
     let output = bank.bank_ok(&[&assign[..], &["--yes"]].concat());
     assert!(
-        output.contains("19200 were charged for them before, 19200 are now"),
+        output
+            .contains("charges and shadow charges were 19,200 credits, and are 19,200 credits now"),
         "{output}"
     );
     assert!(
@@ -143,8 +144,8 @@ fn usage_that_stays_has_a_reason() {
         ],
     );
     let assign = ["unmapped", "assign", "account=grp_chem", "poor"];
-    let why = "0 of 2 records go to project \"poor\": 0 were charged for them before, 0 are now; \
-               2 stay (no_usable_account: no account lets project \"poor\" spend for this user and \
+    let why = "0 of 2 records go to project \"poor\": their charges and shadow charges were 0 \
+               credits, and are 0 credits now; 2 stay (no_usable_account: no account lets project \"poor\" spend for this user and \
                machine)";
     // Who reported it by the API is a collector that was heard.
     let source = bank.json(&["source", "show", "slurm:colony"]);
