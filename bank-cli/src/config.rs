@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use bank_api::text::own_words;
 use bank_picture::{Terminal, Zone};
 
 use crate::{cli::Global, fail::Failure, terminal};
@@ -200,12 +201,11 @@ fn parse(path: &Path, text: &str) -> Result<Settings, Failure> {
             text.get(..span.start)
                 .map_or(1, |before| before.matches('\n').count() + 1)
         });
-        let why = error.message().lines().collect::<Vec<_>>().join(" ");
+        let why = own_words(error.message());
         Failure::usage(format!(
             "cannot read settings: {} line {line}: {why}",
             path.display()
         ))
-        .hint("the settings are server, key_id, key_file, ca_file, token, format, project")
     })
 }
 

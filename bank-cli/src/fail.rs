@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use bank_api::{error, exit::bank as exit};
+use bank_api::{error, exit::bank as exit, text::own_words};
 use bank_picture::{TooLarge, printable::printable};
 
 /// What helps where a page or a picture would be too large.
@@ -62,16 +62,14 @@ impl Failure {
         let text = error.render().to_string();
         let lines = || text.lines().map(str::trim);
         let first: Vec<&str> = lines().take_while(|line| !line.is_empty()).collect();
-        // The parser of numbers of the standard library names neither the value nor the range.
-        let what = first.join(" ").replace(
-            "invalid digit found in string",
-            "not a whole number; write digits only",
-        );
-        let hint = lines().find_map(|line| {
-            line.strip_prefix("tip: ")
-                .map(str::to_owned)
-                .or_else(|| Some(format!("usage: {}", line.strip_prefix("Usage: ")?)))
-        });
+        let what = own_words(&first.join(" "));
+        let hint = lines()
+            .filter(|line| !line.starts_with("tip: to pass "))
+            .find_map(|line| {
+                line.strip_prefix("tip: ")
+                    .map(str::to_owned)
+                    .or_else(|| Some(format!("usage: {}", line.strip_prefix("Usage: ")?)))
+            });
         let failure = Self::usage(printable(what.strip_prefix("error: ").unwrap_or(&what)));
         Some(failure.hint(hint.unwrap_or_else(|| "--help lists the options".to_owned())))
     }

@@ -12,6 +12,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use bank_api::exit::bank as exit;
+use bank_api::text::own_words;
 use bank_core::amount::Precision;
 use bankd_config::Config;
 use bankd_config::data_dir::DataDir;
@@ -145,14 +146,17 @@ pub fn run() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(e) => {
+            if e.use_stderr() {
+                eprint!("{}", of_parser(&e));
+                return ExitCode::from(exit::USAGE);
+            }
             // Help and version are not errors; they go to standard output.
-            let code = if e.use_stderr() {
-                exit::USAGE
-            } else {
+            let is_written = say::is_written(e.print());
+            return ExitCode::from(if is_written {
                 exit::DONE
-            };
-            let is_lost = !say::is_written(e.print()) && code == exit::DONE;
-            return ExitCode::from(if is_lost { exit::INTERNAL } else { code });
+            } else {
+                exit::INTERNAL
+            });
         }
     };
     #[cfg(feature = "test-hooks")]
@@ -170,6 +174,25 @@ pub fn run() -> ExitCode {
             ExitCode::from(code)
         }
     }
+}
+
+/// An error of the command line in the form of the other errors.
+fn of_parser(error: &clap::Error) -> String {
+    use clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand as IsHelp;
+    let text = error.render().to_string();
+    if error.kind() == IsHelp {
+        return text;
+    }
+    let lines = || text.lines().map(str::trim);
+    let first: Vec<&str> = lines().take_while(|line| !line.is_empty()).collect();
+    let what = own_words(&first.join(" "));
+    let what = what.strip_prefix("error: ").unwrap_or(&what);
+    let usage = lines().find_map(|line| line.strip_prefix("Usage: "));
+    let hint = usage.map_or_else(
+        || "--help lists the options".to_owned(),
+        |usage| format!("usage: {usage}"),
+    );
+    format!("bankd: {what}\nhint: {hint}\n")
 }
 
 /// An error, with its exit code and a hint.

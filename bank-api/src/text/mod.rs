@@ -7,6 +7,7 @@ mod amount;
 mod counted;
 mod duration;
 mod formula;
+mod library;
 mod percent;
 mod suggest;
 mod time;
@@ -18,6 +19,7 @@ pub use amount::{
 pub use counted::{counted, noun_of};
 pub use duration::{format_clock, parse_duration};
 pub use formula::is_formula;
+pub use library::own_words;
 pub use percent::percent_encode;
 pub use suggest::suggest;
 pub use time::{

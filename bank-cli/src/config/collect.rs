@@ -7,7 +7,7 @@ mod check;
 
 use std::path::{Path, PathBuf};
 
-use bank_api::text::{parse_duration, parse_rfc3339};
+use bank_api::text::{own_words, parse_duration, parse_rfc3339};
 use serde::{Deserialize, Deserializer, de::Error as _};
 
 use super::bounded;
@@ -369,7 +369,7 @@ pub(crate) fn read(path: &Path) -> Result<Collect, Failure> {
             text.get(..span.start)
                 .map_or(1, |before| before.matches('\n').count() + 1)
         });
-        let why = error.message().lines().collect::<Vec<_>>().join(" ");
+        let why = own_words(error.message());
         wrong(format!("line {line}: {why}"))
     })?;
     settings.check().map_err(wrong)?;

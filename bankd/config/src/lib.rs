@@ -343,8 +343,7 @@ impl Config {
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
             Err(e) => return Err(format!("{}: {e}", path.display())),
         };
-        let name = path.file_name().unwrap_or(path.as_os_str());
-        Self::of_text(&text, &name.to_string_lossy())
+        Self::of_text(&text, &path.display().to_string())
     }
 
     /// The same of a text; `name` is its name in errors.

@@ -1,5 +1,6 @@
 //! Environment variables override the file; errors contain their position.
 
+use bank_api::text::own_words;
 use toml::{Table, Value};
 
 use super::Config;
@@ -35,7 +36,7 @@ pub(super) fn apply(
                 )]);
                 let parsed = single.try_into::<Config>();
                 parsed
-                    .map_err(|e| format!("{name}: {section}.{key}: {}", one_line(e.message())))?;
+                    .map_err(|e| format!("{name}: {section}.{key}: {}", own_words(e.message())))?;
                 last = Some(name);
             }
         }
@@ -43,7 +44,7 @@ pub(super) fn apply(
     if last.is_none() {
         return Ok(config);
     }
-    table.try_into().map_err(|e| one_line(e.message()))
+    table.try_into().map_err(|e| own_words(e.message()))
 }
 
 /// Refuses variables that look like settings and are none: a misspelled one would be a silent
@@ -98,9 +99,9 @@ fn same_kind(default: &Value, text: &str) -> Option<Value> {
 /// The parser's message for a repeated key or table.
 const DUPLICATE: &str = "duplicate key";
 
-/// `bankd.toml line 3: concurency: unknown field …`
+/// `bankd.toml line 3: [http] concurency: unknown field …`
 pub(super) fn located(name: &str, text: &str, error: &toml::de::Error) -> String {
-    let message = one_line(error.message());
+    let message = own_words(error.message());
     let Some(before) = error.span().and_then(|span| text.get(..span.start)) else {
         return format!("{name}: {message}");
     };
@@ -129,12 +130,27 @@ pub(super) fn located(name: &str, text: &str, error: &toml::de::Error) -> String
             None => format!("{name} line {line}: {what} appears above already: keep one of them"),
         };
     }
-    match source.split_once('=') {
-        Some((key, _)) => format!("{name} line {line}: {}: {message}", key.trim()),
-        None => format!("{name} line {line}: {message}"),
-    }
+    let Some((key, _)) = source.split_once('=') else {
+        return format!("{name} line {line}: {message}");
+    };
+    let key = key.trim();
+    let heading = before.lines().rev().find(|line| line.starts_with('['));
+    let section = heading.map(|heading| format!("{} ", heading.trim()));
+    let section = section.unwrap_or_default();
+    let is_unknown = message.starts_with("unknown field");
+    let others = is_unknown.then(|| sections_with(key)).unwrap_or_default();
+    format!("{name} line {line}: {section}{key}: {message}{others}")
 }
 
-fn one_line(message: &str) -> String {
-    message.split_whitespace().collect::<Vec<_>>().join(" ")
+/// The sections that have a setting of this name, for one that is below another section.
+fn sections_with(key: &str) -> String {
+    let table = Table::try_from(Config::default()).unwrap_or_default();
+    let has = |settings: &Value| settings.as_table().is_some_and(|own| own.contains_key(key));
+    let all = table.iter().filter(|(_, settings)| has(settings));
+    let all: Vec<String> = all.map(|(section, _)| format!("[{section}]")).collect();
+    match all.as_slice() {
+        [] => String::new(),
+        [one] => format!("; {one} has this setting"),
+        all => format!("; {} have this setting", all.join(" and ")),
+    }
 }

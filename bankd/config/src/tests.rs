@@ -77,7 +77,7 @@ fn errors_say_where() {
         (
             "[http]\nconcurency = 5\n",
             None,
-            "bankd.toml line 2: concurency: unknown field",
+            "bankd.toml line 2: [http] concurency: unknown field",
         ),
         (
             "[htp]\nlisten = \"\"\n",
@@ -97,12 +97,12 @@ fn errors_say_where() {
         (
             "[http]\n\ntimeout_s = \"x\"\n",
             None,
-            "bankd.toml line 3: timeout_s: invalid type",
+            "bankd.toml line 3: [http] timeout_s: invalid type",
         ),
         (
             "[ledger]\nmode = \"loose\"\n",
             None,
-            "bankd.toml line 2: mode: unknown variant",
+            "bankd.toml line 2: [ledger] mode: unknown word `loose`; expected one of strict",
         ),
         (
             "[http]\ntimeout_s = 0\n",
@@ -162,7 +162,7 @@ fn errors_say_where() {
         (
             "[gold.peer.a]\n",
             None,
-            "bankd.toml line 1: missing field `addresses`",
+            "bankd.toml line 1: addresses is missing",
         ),
         (
             "[gold.peer.a]\naddresses = []\n",
@@ -172,12 +172,12 @@ fn errors_say_where() {
         (
             "[gold.peer.a]\naddresses = [\"10.0.0.0/40\"]\n",
             None,
-            "bankd.toml line 2: addresses: \"10.0.0.0/40\" is not an address such as",
+            "bankd.toml line 2: [gold.peer.a] addresses: \"10.0.0.0/40\" is not an address such as",
         ),
         (
             "[gold.peer.a]\naddresses = [\"::1\"]\nno_funds = \"slurm\"\n",
             None,
-            "bankd.toml line 3: no_funds: unknown variant",
+            "bankd.toml line 3: [gold.peer.a] no_funds: unknown word",
         ),
         (
             "[gold.peer.\"a b\"]\naddresses = [\"::1\"]\n",
@@ -222,7 +222,7 @@ fn errors_say_where() {
         (
             "",
             Some(("BANKD_LOG_LEVEL", "loud")),
-            "BANKD_LOG_LEVEL: log.level: unknown variant",
+            "BANKD_LOG_LEVEL: log.level: unknown word",
         ),
         (
             "",

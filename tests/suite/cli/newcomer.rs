@@ -61,10 +61,10 @@ fn negative_numbers_are_values() {
             (
                 "limit set amy --per-day -5",
                 1,
-                "the amount must be above zero",
+                "a limit must not be below zero: '-5' for '--per-day",
             ),
             ("undo -1", 4, "no transaction \"-1\""),
-            ("usage --top -1", 2, "-1 is not in 1..=10000"),
+            ("usage --top -1", 2, "expected 1 to 10000"),
             ("rate test Processors=1 --wall -1", 2, "is not a duration"),
             ("lien show -3", 4, "no lien \"-3\""),
             (

@@ -293,7 +293,7 @@ fn wrong_settings_are_reported_in_one_line() {
         ),
         (
             "[[sink]]\nname = \"a\"\npath = \"x\"\nformat = \"ur9\"\n",
-            "format: unknown variant",
+            "format: unknown word",
         ),
     ] {
         std::fs::write(&path, format!("{right}\n{text}")).unwrap();

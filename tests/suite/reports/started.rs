@@ -16,7 +16,7 @@ fn doctor(bank: &Bank) -> String {
 fn what_could_not_be_made_is_refused_at_the_start_with_its_place() {
     for (toml, description) in [
         (usage("monthly", "tz = \"Mars/Olympus\"\n"), "tz: there is no zone \"Mars/Olympus\""),
-        (usage("hourly", ""), "every: unknown variant `hourly`"),
+        (usage("hourly", ""), "every: unknown word `hourly`"),
         (
             usage("monthly", "").replace("\"--by\", \"project\"", "\"--bye\""),
             "(use): options: unexpected argument '--bye'",

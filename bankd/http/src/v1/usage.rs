@@ -1,6 +1,7 @@
 //! Finished usage: each record is a separate command, and is accepted or refused independently.
 
 use bank_api::error::Problem;
+use bank_api::text::own_words;
 use bank_api::v1::{
     NewEquivalents, NewUsage, NewUsages, Number, USAGE_RECORDS_MAX, UsageItem, UsageTaken,
 };
@@ -153,7 +154,7 @@ fn shaped(decided: &Decided<'_>, report: &UsageReport, used: &Used) -> UsageItem
 /// The command of a record, or its error.
 fn read(record: Value, call: &Call) -> Result<UsageReport, Box<Problem>> {
     let new: NewUsage = serde_json::from_value(record)
-        .map_err(|error| Box::new(Problem::new("bad_request", error.to_string())))?;
+        .map_err(|error| Box::new(Problem::new("bad_request", own_words(&error.to_string()))))?;
     report(new, call).map_err(|refusal| Box::new(problem(&refusal, &call.directory().bank)))
 }
 
