@@ -23,7 +23,7 @@ impl Fresh {
     pub(crate) fn begin(path: &Path) -> Result<Self, Failure> {
         let beside = beside(path)?;
         let file = File::create_new(&beside);
-        let file = file.map_err(|e| cannot(&beside.display().to_string(), &e))?;
+        let file = file.map_err(|e| cannot(&path.display().to_string(), &e))?;
         Ok(Self {
             path: path.to_owned(),
             beside,
@@ -51,7 +51,7 @@ impl Fresh {
     }
 
     fn failed(&self, error: &io::Error) -> Failure {
-        cannot(&self.beside.display().to_string(), error)
+        cannot(&self.path.display().to_string(), error)
     }
 }
 

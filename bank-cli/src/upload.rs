@@ -225,6 +225,8 @@ impl Sending<'_> {
         match &failure.problem {
             // The daemon's own hint says more, or the same.
             Some(problem) if problem.hint.is_some() => failure,
+            // The same file would be refused again.
+            Some(problem) if problem.code == "bad_value" => failure,
             _ => failure.hint(AGAIN),
         }
     }

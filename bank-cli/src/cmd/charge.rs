@@ -48,7 +48,14 @@ pub(super) fn run(context: &Context, args: ChargeArgs) -> Result<String, Failure
         interim: args.interim,
         shortfall: args.shortfall,
     };
-    let charged: Charged = context.send(Method::POST, &["charges"], &body, &args.write)?;
+    let is_named = body.project.is_some();
+    let charged = context.send(Method::POST, &["charges"], &body, &args.write);
+    let charged: Charged = charged.map_err(|failure: Failure| {
+        if failure.is("not_found") && !is_named {
+            return failure.hint("a new job needs -A PROJECT and -u USER");
+        }
+        failure
+    })?;
     let message = sentence(&context.form, &charged);
     context.done(
         &charged,

@@ -58,7 +58,12 @@ pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
             });
         }
     }
-    let unknown = || call.refused(&Refusal::not_found("job or transaction", &name));
+    let kind = if query.transaction {
+        "transaction"
+    } else {
+        "job or transaction"
+    };
+    let unknown = || call.refused(&Refusal::not_found(kind, &name));
     let number = name.parse().map_err(|_| unknown())?;
     let policy = call.directory().policy;
     let found = call.ask(move |connection| choices::transaction(connection, number, policy));
@@ -72,7 +77,7 @@ pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
         return Err(if call.view.is_unlimited() {
             unknown()
         } else {
-            let what = format!("job or transaction {name}");
+            let what = format!("{kind} {name}");
             call.refused(&Refusal::NotAllowed { what })
         });
     }
