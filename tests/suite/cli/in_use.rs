@@ -57,7 +57,7 @@ fn a_refused_name_comes_with_its_rule() {
             "project add ANY",
             "lists of accounts use ANY and MEMBERS as words",
         ),
-        ("kind add balance", "no word of the program"),
+        ("kind add balance", "names of commands of `bank`"),
         (
             "contributor add unassigned",
             "projects without a contributor",

@@ -18,7 +18,7 @@ pub(super) fn check(own: &Record, objects: &dyn Objects) -> Result<(), Refusal> 
     {
         return Err(Refusal::bad_name(
             &word,
-            "a kind has a letter, then letters, digits and _, at most 32 bytes, and no word of the program",
+            "a kind has a letter, then letters, digits and _, at most 32 bytes; names of commands of `bank` and of views of queries are taken",
         ));
     }
     let others = objects.records().site_kinds();
@@ -62,7 +62,7 @@ fn fields(own: &Record, base: Option<&Kind>) -> Result<Vec<Field>, Refusal> {
             return Err(bad("fields", again));
         }
         if !base.is_empty() && field.need == Need::Required {
-            let expected = "optional fields for a kind of the program";
+            let expected = "optional fields for a built-in kind";
             return Err(bad("fields", expected.to_owned()));
         }
         names.push(field.name.clone());
@@ -93,14 +93,20 @@ fn keeps_values(kind: &Kind, fields: &[Field], objects: &dyn Objects) -> Result<
         let lost = lost.filter(|value| !now.is_some_and(|now| keeps(field, now, value)));
         match lost.count() {
             0 => {}
-            count => return Err(in_use(word, count, "")),
+            count => {
+                let which = format!(" with a value of {}", field.name);
+                return Err(in_use(word, count, &which));
+            }
         }
     }
     for field in fields.iter().filter(|field| field.need == Need::Required) {
         let values = records.kept(word).map(|record| record.value(&field.name));
         match values.filter(|value| value.is_none()).count() {
             0 => {}
-            count => return Err(in_use(word, count, "")),
+            count => {
+                let which = format!(" without a value of {}", field.name);
+                return Err(in_use(word, count, &which));
+            }
         }
     }
     Ok(())
