@@ -92,8 +92,8 @@ pub(crate) fn separated(bytes: &[u8]) -> Result<People, String> {
     let columns: Vec<Option<Column>> = heads.iter().map(|head| column(head)).collect();
     if !columns.contains(&Some(Column::User)) {
         return Err(format!(
-            "no column says who the users are: one is called \"user\" or \"user id\", \
-             these are {heads:?}"
+            "no column `user` or `user id`; the columns are {}",
+            heads.join(", ")
         ));
     }
     for (own, place) in columns.iter().flatten().zip(1..) {

@@ -85,9 +85,12 @@ pub fn taken(
         .map(|(word, many)| format!("{} {word}", count(*many)))
         .collect();
     let would = if is_tried { "would be " } else { "" };
+    if became.is_empty() && quarantined == 0 {
+        return format!("no usage from {source} in this import\n");
+    }
     let mut text = format!("{would}in the bank, from {source}: ");
     if became.is_empty() {
-        text.push_str("nothing");
+        text.push_str("no jobs");
     }
     text.push_str(&became.join(", "));
     text.push('\n');
@@ -100,7 +103,6 @@ pub fn taken(
 /// Charges of the import: each identity once.
 fn adds(out: &mut String, summary: &Summary, shown: &ImportSummary, verb: &str) {
     let Some((from, to)) = summary.period() else {
-        let _ = writeln!(out, "{verb} nothing");
         return;
     };
     let hours: Vec<String> = [

@@ -52,6 +52,8 @@ struct Import<'a> {
     done: Imported,
     /// What was said once already.
     details: Vec<String>,
+    /// Warnings with the numbers of their lines, which are printed in the order of the file.
+    warnings: Vec<(u64, String)>,
 }
 
 impl<'a> Import<'a> {
@@ -68,6 +70,7 @@ impl<'a> Import<'a> {
                 ..Imported::default()
             },
             details: Vec::new(),
+            warnings: Vec::new(),
         }
     }
 
@@ -124,8 +127,18 @@ impl<'a> Import<'a> {
         Ok(())
     }
 
-    /// Sends what waits.
+    /// Sends what waits, and prints the warnings of these lines.
     fn send(&mut self) -> Result<(), Failure> {
+        let sent = self.send_waiting();
+        self.warnings.sort_by_key(|(line, _)| *line);
+        for (line, text) in self.warnings.drain(..) {
+            out::warn(&format!("{}:{line}: {text}", self.file));
+        }
+        self.done.bad.sort_by_key(|bad| bad.line);
+        sent
+    }
+
+    fn send_waiting(&mut self) -> Result<(), Failure> {
         if self.waiting.is_empty() {
             return Ok(());
         }
@@ -147,8 +160,9 @@ impl<'a> Import<'a> {
             self.context.send(Method::POST, &["usage"], &body, &write)
         });
         let taken: UsageTaken = sent.map_err(|failure| self.broken(&numbers, failure))?;
-        for (number, item) in numbers.into_iter().zip(taken.items) {
-            self.took(number, item);
+        let sent = numbers.into_iter().zip(&body.records);
+        for ((number, record), item) in sent.zip(taken.items) {
+            self.took(number, record, item);
         }
         Ok(())
     }
@@ -161,14 +175,15 @@ impl<'a> Import<'a> {
         ))
     }
 
-    fn took(&mut self, number: u64, item: UsageItem) {
+    fn took(&mut self, number: u64, record: &Value, item: UsageItem) {
         *self.done.outcomes.entry(item.outcome.clone()).or_default() += 1;
         let detail = item.detail.unwrap_or_default();
         if item.outcome == "refused" {
             let code = item.code.unwrap_or_default();
-            self.bad(number, &code, &detail);
+            self.bad(number, &code, &with_value(record, &detail));
         } else if !detail.is_empty() && !self.details.contains(&detail) {
-            out::warn(&detail);
+            self.warnings
+                .push((number, format!("job {}: {detail}", item.id)));
             self.details.push(detail);
         }
     }
@@ -177,7 +192,7 @@ impl<'a> Import<'a> {
         if code == "bad_line" {
             *self.done.outcomes.entry("refused".to_owned()).or_default() += 1;
         }
-        out::warn(&format!("{}:{line}: {code}: {detail}", self.file));
+        self.warnings.push((line, format!("{code}: {detail}")));
         self.done.bad.push(BadLine {
             line,
             code: code.to_owned(),
@@ -200,6 +215,17 @@ impl<'a> Import<'a> {
         self.context
             .imported(&self.done, &sentence, dry_run, left_out)
     }
+}
+
+/// `start "2026-13-30": expected …`: a refusal of a value with the value.
+fn with_value(record: &Value, detail: &str) -> String {
+    let named = detail
+        .split_once(": expected ")
+        .and_then(|(field, expected)| {
+            let value = record.get(field)?;
+            Some(format!("{field} {value}: expected {expected}"))
+        });
+    named.unwrap_or_else(|| detail.to_owned())
 }
 
 /// Reads to the end of a line that is too long, without keeping it.
