@@ -183,7 +183,7 @@ fn of_burn(burn: &Burn) -> Table {
     let head = |text: &str, is_number| (text.to_owned(), is_number);
     let unit = counted(&burn.unit);
     let mut table = Table {
-        columns: vec![head("time", false), head("what", false), (unit, true)],
+        columns: vec![head("time", false), head("kind", false), (unit, true)],
         ..Table::default()
     };
     let mut rows: Vec<(i64, &str, Number)> = Vec::new();

@@ -60,7 +60,7 @@ fn roles(rows: &[RoleGrant]) -> Sheet {
         column("role", "Role", Kind::Text),
         column("project", "Project", Kind::Text),
         column("until", "Until", Kind::Date),
-        column("by", "By", Kind::Text),
+        column("by", "From", Kind::Text),
     ];
     Sheet::new(
         columns,

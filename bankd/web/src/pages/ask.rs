@@ -27,7 +27,7 @@ const DEPOSIT: &[Field<'static>] = &[
         "name",
         "Account or project",
         Kind::Words,
-        "The name of a project is that of its only account.",
+        "An account, or a project that has one account.",
     ),
     Field::needed("amount", "Amount", Kind::Amount, AMOUNT),
     Field::optional("start", "Usable from", Kind::Time, START),

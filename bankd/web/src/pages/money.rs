@@ -11,7 +11,7 @@ use crate::parts::form::{Field, Kind};
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
-const ACCOUNT: &str = "The name of a project is that of its only account.";
+const ACCOUNT: &str = "An account, or a project that has one account.";
 const AMOUNT: &str = "Digits, with at most one point between them, such as 250000 or 12.5.";
 const ALLOCATION: &str = "The number of one allocation. Empty: the account decides.";
 const KEPT: &str = "Kept in the journal.";

@@ -142,7 +142,7 @@ fn table(visit: &Visit, items: &[RoleGrant], data: Target, next: Option<Target>)
             |grant| html! { (visit.zone().day_or(grant.until.as_deref(), "–")) },
         )
         .words(
-            "By",
+            "From",
             |grant| html! { @if grant.by == "member" { "membership" } @else { "grant" } },
         )
         .buttons("Change", revoke)

@@ -76,7 +76,7 @@ pub(crate) async fn table(
     };
     Ok(Table::of(caption, &list.items)
         .words("Number", number)
-        .words("What", |row| html! { (what(&row.kind)) })
+        .words("Kind", |row| html! { (what(&row.kind)) })
         .words("For", subject)
         .amounts("Amount", unit, amount_of)
         .words("By", |row| name(&row.proposed_by))
@@ -187,7 +187,7 @@ pub(crate) async fn facts(visit: &Visit, one: &Proposal) -> Markup {
     html! {
         dl .facts {
             dt { "State" } dd { strong { (one.state) } }
-            dt { "What" } dd { (what(&one.kind)) }
+            dt { "Kind" } dd { (what(&one.kind)) }
             dt { "For" } dd { (one.subject()) }
             @if let Some(own) = &allocation {
                 dt { "Account" } dd { (own.account) }

@@ -88,7 +88,7 @@ fn table(
     };
     Table::of(caption, items)
         .words("Number", number)
-        .words("What", |row| html! { (proposals::what(&row.kind)) })
+        .words("Kind", |row| html! { (proposals::what(&row.kind)) })
         .words("For", |row| name(&row.subject()))
         .amounts("Amount", &visit.unit(), proposals::amount_of)
         .words("Asked on", |row| html! { (visit.zone().day(&row.at)) })

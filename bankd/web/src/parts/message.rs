@@ -1,5 +1,6 @@
 //! Messages of refusals: what failed, why, and what a person can do.
 
+use bank_core::refusal::Refusal;
 use maud::{Markup, html};
 
 use super::hint;
@@ -58,6 +59,12 @@ pub(crate) fn message_at(failed: &Failed, name: &str, label: &str) -> Markup {
         .strip_suffix(" is missing")
         .is_some_and(|own| !own.contains(' '));
     let detail = if is_missing { "required" } else { detail };
+    // Its fields have other names on the pages.
+    let detail = if detail.strip_prefix("expected ") == Some(Refusal::ALONE) {
+        "leave Usable from and Usable until empty if you enter an allocation"
+    } else {
+        detail
+    };
     html! {
         div .message.bad role="alert" {
             p { a href={ "#" (name) } { (label) } ": " (hint::words(&ended(detail))) }
