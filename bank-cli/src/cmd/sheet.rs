@@ -40,6 +40,10 @@ const TITLES: [(&str, &str); 9] = [
     ("closing", "Closing"),
 ];
 
+/// The columns that have several movements.
+const REMARK: &str = "Other: transfers, corrections, undone transactions and amounts carried over. \
+                      Begun, Ended: allocations that started or ended, and removed accounts.";
+
 /// `bank report balance-sheet`
 pub(super) fn balance_sheet(context: &Context, args: &BalanceSheetArgs) -> Result<String, Failure> {
     let (from, to) = statement::times(context, &args.period, context.now_us)?;
@@ -91,7 +95,7 @@ pub(super) fn balance_sheet(context: &Context, args: &BalanceSheetArgs) -> Resul
     sheet.unit.clone_from(&unit);
     let time = |text: &str| when::moment(text, context.zone);
     sheet.remark = format!(
-        "From {} to {} (exclusive). Other: transfers, corrections and amounts carried over.",
+        "From {} to {} (exclusive). {REMARK}",
         begun
             .as_deref()
             .map_or_else(|| "the beginning".to_owned(), time),
@@ -166,10 +170,7 @@ fn pictured(context: &Context, rows: &[Value], unit: &str, period: Option<(i64, 
         Section::chart("At the end", bars("closing", 1)).without_table(),
         Section::table("By account", table),
     ];
-    let remarks = vec![
-        format!("Amounts in {unit}."),
-        "Other: transfers, corrections and amounts carried over.".to_owned(),
-    ];
+    let remarks = vec![format!("Amounts in {unit}."), REMARK.to_owned()];
     let mut made = context.report("Balance sheet", remarks, sections);
     made.period = period.map(|(from, to)| Span { from, to });
     made
