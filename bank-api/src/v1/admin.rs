@@ -124,6 +124,9 @@ pub struct MachineStatus {
     pub mode: String,
     /// Time of the last document that named it.
     pub last_contact: Option<String>,
+    /// The source that charges its usage; `null` until the first record.
+    #[serde(default)]
+    pub source: Option<String>,
     /// Its scheduler only tries the bank out.
     #[serde(default)]
     pub test: bool,

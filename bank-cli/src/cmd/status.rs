@@ -226,15 +226,16 @@ fn sinks(status: &Status) -> String {
     out
 }
 
-/// Machines from which no document came lately: nothing is wrong with that by itself.
+/// Machines of which nothing came yet: nothing is wrong with that by itself.
 fn silent(status: &Status) -> String {
     let machines = status.machines.iter();
-    let silent = machines.filter(|machine| machine.last_contact.is_none());
+    let silent =
+        machines.filter(|machine| machine.last_contact.is_none() && machine.source.is_none());
     let names: Vec<&str> = silent.map(|machine| machine.name.as_str()).collect();
     match names.as_slice() {
         [] => String::new(),
         _ => format!(
-            "no document    {}: a scheduler that is not in mode NORMAL sends none\n",
+            "not reported   {}: no request of a scheduler and no usage of a collector yet\n",
             names.join("   ")
         ),
     }

@@ -374,7 +374,7 @@ fn a_reservation_of_nobody_has_its_machine_s_account() {
 fn a_machine_under_test_is_only_watched() {
     let mut bank = Setup::new().chemistry(0).start();
     let status = bank.bank_ok(&["status"]);
-    assert!(status.contains("no document    colony"), "{status}");
+    assert!(status.contains("not reported   colony"), "{status}");
     bank.bank_ok(&["machine", "set", "colony", "--test", "yes"]);
     bank.script("start", &document(12, &[])).expect(0, "");
     bank.set_clock(T0 + 8400);
@@ -384,7 +384,7 @@ fn a_machine_under_test_is_only_watched() {
     assert_eq!(bank.debits(), []);
     let status = bank.bank_ok(&["status"]);
     assert!(status.contains("colony track (test)"), "{status}");
-    assert!(!status.contains("no document"), "{status}");
+    assert!(!status.contains("not reported"), "{status}");
     bank.bank_ok(&["machine", "set", "colony", "--test", "no"]);
     bank.script("start", &document(12, &[("Moab.2048", "Moab.1")]))
         .expect(78, "");

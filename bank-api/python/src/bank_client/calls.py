@@ -1933,7 +1933,7 @@ def post_kinds(
     dry_run: bool | None = None,
     idempotency_key: str | None = None,
 ) -> Call[KindWritten]:
-    """Add a kind of records, or fields to a kind of the program (`POST /api/v1/kinds`).
+    """Add a kind of records, or fields to a built-in kind (`POST /api/v1/kinds`).
 
     Needs the right `change_reference`: admin.
     dry_run: Check and answer, but write nothing.
@@ -3964,7 +3964,7 @@ def post_requests_members(
     dry_run: bool | None = None,
     idempotency_key: str | None = None,
 ) -> Call[ProposalWritten]:
-    """Ask for a member more, or one less (`POST /api/v1/requests/members`).
+    """Ask to add or remove a member (`POST /api/v1/requests/members`).
 
     The pi and the managers of a project ask for others, a member for themselves. Needs the right `ask`: admin,
     operator, manager, pi, user.

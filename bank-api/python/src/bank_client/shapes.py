@@ -2630,6 +2630,9 @@ class MachineStatus:
     # Name.
     name: str
 
+    # The source that charges its usage; `null` until the first record.
+    source: str | None = None
+
     # Its scheduler only tries the bank out.
     test: bool | None = None
 
@@ -3656,7 +3659,7 @@ class NewPartner:
     # Let the partner and its projects start jobs and deliver charges. Default: true.
     active: bool | None = None
 
-    # What happens to a reserve while the partner cannot be reached: refuse, accept. Default: refuse.
+    # Answer to a reserve while the partner cannot be reached: refuse, accept. Default: refuse.
     away: str | None = None
 
     # Description.
@@ -4337,7 +4340,7 @@ class Partner:
     # Let the partner and its projects start jobs and deliver charges.
     active: bool
 
-    # What happens to a reserve while the partner cannot be reached: refuse, accept.
+    # Answer to a reserve while the partner cannot be reached: refuse, accept.
     away: str
 
     # Description.
@@ -4977,7 +4980,7 @@ class PatchPartner:
     # Let the partner and its projects start jobs and deliver charges.
     active: bool | None = None
 
-    # What happens to a reserve while the partner cannot be reached: refuse, accept.
+    # Answer to a reserve while the partner cannot be reached: refuse, accept.
     away: str | None = None
 
     # Description.

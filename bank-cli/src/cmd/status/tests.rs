@@ -11,6 +11,7 @@ fn the_screen() {
         name: name.into(),
         mode: mode.into(),
         last_contact: last.map(str::to_owned),
+        source: None,
         test: name == "nomad",
     };
     let status = Status {
@@ -50,7 +51,7 @@ modes          ia64 strict   nomad track (test)   default strict
 open liens 212   queue 0/4096   commands 50,000 in 1,000 commits   unbilled 0
 clock ok   next boundary in 2 min   next cycle monthly in 3 days
 last document  ia64 14 s ago
-no document    nomad: a scheduler that is not in mode NORMAL sends none
+not reported   nomad: no request of a scheduler and no usage of a collector yet
 unit SU, 3 decimals
 ";
     assert_eq!(screen(&status, now), want);

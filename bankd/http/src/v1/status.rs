@@ -95,6 +95,7 @@ fn shaped(call: &Call, ledger: &LedgerStatus) -> Status {
         name: machine.name.clone(),
         mode: directory.mode(None, Some(machine.id)).word().to_owned(),
         last_contact: ledger.contacts.get(&machine.name).copied().map(json::time),
+        source: machine.source.clone(),
         test: machine.test,
     });
     let mut machines: Vec<MachineStatus> = machines.collect();
