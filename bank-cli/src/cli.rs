@@ -150,7 +150,7 @@ pub(crate) enum Command {
     Quote(Box<QuoteArgs>),
     /// Place a lien for a job
     Reserve(ReserveArgs),
-    /// Charge a job, and close it without --interim
+    /// Charge a job and close it; --interim leaves it open
     Charge(ChargeArgs),
     /// Deposit credits into an account
     Deposit(DepositArgs),

@@ -56,7 +56,7 @@ impl From<Error> for Failure {
                     "it may have been done: repeat the command with --key {key}, which takes effect at most once"
                 ),
                 None => {
-                    "is bankd running?  --server or BANK_SERVER names another address".to_owned()
+                    "is bankd running? --server or BANK_SERVER names another address".to_owned()
                 }
             }),
             Error::Unverified { .. } => Self::unreachable(what).hint(

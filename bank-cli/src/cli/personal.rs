@@ -56,7 +56,7 @@ pub(crate) struct LetterArgs {
     #[command(flatten)]
     pub(crate) of: PersonArgs,
     /// Grouping: user, project, account or group
-    #[arg(long, value_name = "WHAT", default_value = "user")]
+    #[arg(long, value_name = "GROUPS", default_value = "user")]
     pub(crate) group_by: String,
     /// Only usage of this machine
     #[arg(short = 'm', long)]

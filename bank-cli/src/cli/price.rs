@@ -17,6 +17,7 @@ pub(crate) enum RateCommand {
     /// Remove a rate
     #[command(alias = "delete")]
     Rm {
+        /// Number of the rate
         id: i64,
         #[command(flatten)]
         remove: RemoveArgs,
@@ -130,10 +131,14 @@ pub(crate) enum QuoteCommand {
     },
     /// Show one quote
     #[command(alias = "get")]
-    Show { id: i64 },
+    Show {
+        /// Number of the quote
+        id: i64,
+    },
     /// End a quote; a job bound to it keeps its price
     #[command(alias = "delete")]
     Rm {
+        /// Number of the quote
         id: i64,
         #[command(flatten)]
         remove: RemoveArgs,

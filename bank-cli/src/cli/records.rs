@@ -105,7 +105,7 @@ pub(crate) enum OnDemandValue {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ExportOnDemand {
     /// Figure to export
-    #[arg(long, value_name = "WHAT", default_value = "amount")]
+    #[arg(long, value_name = "FIGURE", default_value = "amount")]
     pub(crate) value: OnDemandValue,
     /// Output file; it appears when complete [default: standard output]
     #[arg(short = 'o', long, value_name = "FILE")]
@@ -197,7 +197,7 @@ pub(crate) struct ExportApel {
     #[command(flatten)]
     pub(crate) feed: FeedArgs,
     /// Type of message
-    #[arg(long, value_name = "WHAT", default_value = "jobs")]
+    #[arg(long, value_name = "TYPE", default_value = "jobs")]
     pub(crate) message: Message,
     /// Month in which the jobs ended, such as 2026-01, in UTC
     #[arg(long, value_name = "MONTH", conflicts_with_all = ["from", "to"])]

@@ -12,7 +12,7 @@ pub(crate) enum RequestCommand {
     Deposit(AskDeposit),
     /// Ask for a later end of an allocation
     Extension(AskExtension),
-    /// Ask for a member more, or one less
+    /// Ask to add or remove a member
     Member(AskMember),
     /// Ask for a new project
     Project(AskProject),
@@ -37,7 +37,7 @@ pub(crate) enum RequestCommand {
         /// Number of the request
         id: i64,
     },
-    /// Do what a request asks for
+    /// Approve a pending request
     Approve {
         /// Number of the request
         id: i64,
@@ -58,7 +58,7 @@ pub(crate) enum RequestCommand {
         #[command(flatten)]
         write: WriteArgs,
     },
-    /// Take your own request back
+    /// Withdraw a request of your own
     Withdraw {
         /// Number of the request
         id: i64,

@@ -77,6 +77,7 @@ pub(crate) enum Basis {
 pub(crate) enum Credit {
     /// The time during which it ran
     #[default]
+    #[value(alias = "time")]
     Spread,
     /// All of it at its end, as in older reports
     End,
@@ -90,7 +91,7 @@ pub(crate) struct EfficiencyArgs {
     #[command(flatten)]
     pub(crate) zone: ZoneArgs,
     /// Grouping: project, account, user, group or contributor
-    #[arg(long, value_name = "WHAT", default_value = "project")]
+    #[arg(long, value_name = "GROUPS", default_value = "project")]
     pub(crate) group_by: String,
     /// Power of one processor in watts; adds energy [default: report.watts of the daemon]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
@@ -142,7 +143,7 @@ pub(crate) struct PriorityArgs {
     #[arg(long = "component", value_name = "NAME=SCORE")]
     pub(crate) components: Vec<String>,
     /// Grouping: project, account, user, group or contributor
-    #[arg(long, value_name = "WHAT", default_value = "project")]
+    #[arg(long, value_name = "GROUPS", default_value = "project")]
     pub(crate) group_by: String,
     /// Group to show, even without usage (repeatable) [default: groups with usage]
     #[arg(long = "group", value_name = "NAME")]

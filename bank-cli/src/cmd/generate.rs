@@ -19,7 +19,8 @@ pub(crate) fn run(command: GenCommand) -> Result<String, Failure> {
         GenCommand::Man { dir } => {
             fs::create_dir_all(&dir).map_err(|error| failed(&dir, &error))?;
             let tools = TOOLS.iter().map(bank_cli_gold::command);
-            for command in std::iter::once(Cli::command()).chain(tools) {
+            let own = Cli::command().about("command line of the allocation bank");
+            for command in std::iter::once(own).chain(tools) {
                 clap_mangen::generate_to(command, &dir).map_err(|error| failed(&dir, &error))?;
             }
             Ok(format!("manual pages in {}\n", dir.display()))

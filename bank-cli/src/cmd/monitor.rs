@@ -311,7 +311,7 @@ pub(super) fn enforced(context: &Context, args: WhatIfArgs) -> Result<String, Fa
     let empty = "no use in the modes track and notional in this time";
     let mut sums = Sheet::new(columns, &answer.projects, empty).unit(&answer.unit);
     sums.remark = format!(
-        "enforced from {} to {} (exclusive)",
+        "Enforced from {} to {} (exclusive).",
         when::moment(&answer.from, context.zone),
         when::moment(&answer.until, context.zone)
     );

@@ -32,7 +32,7 @@ fn ls(context: &Context, all: bool) -> Result<String, Failure> {
         all,
         ..ProposalQuery::default()
     };
-    context.list(&["proposals"], &query, sheet)
+    context.list(&["proposals"], &query, |all| sheet(all, "no proposals"))
 }
 
 /// Says what waits now.
@@ -203,7 +203,7 @@ pub(super) fn shown(context: &Context, proposal: &Proposal) -> String {
     fitted(&out, context.form.width, |_| 9)
 }
 
-pub(super) fn sheet(proposals: &[Proposal]) -> Sheet {
+pub(super) fn sheet(proposals: &[Proposal], empty: &'static str) -> Sheet {
     let columns = vec![
         column("id", "Id", Kind::Number),
         column("kind", "Kind", Kind::Text),
@@ -219,7 +219,7 @@ pub(super) fn sheet(proposals: &[Proposal]) -> Sheet {
         column("reason", "Answer", Kind::Text).secondary(),
         column("done", "Txn", Kind::Number),
     ];
-    let mut sheet = Sheet::new(columns, proposals, "nothing waits");
+    let mut sheet = Sheet::new(columns, proposals, empty);
     for (row, proposal) in sheet.rows.iter_mut().zip(proposals) {
         row.insert("for".to_owned(), proposal.subject().into());
     }

@@ -131,5 +131,5 @@ fn ls(context: &Context, mine: bool, state: Option<String>) -> Result<String, Fa
         state: state.map(|state| state.replace("declined", "rejected")),
         ..RequestQuery::default()
     };
-    context.list(&["requests"], &query, sheet)
+    context.list(&["requests"], &query, |all| sheet(all, "no requests"))
 }

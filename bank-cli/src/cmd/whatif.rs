@@ -55,7 +55,7 @@ fn jobs(context: &Context, answer: &WhatIf) -> Sheet {
     )
     .unit(&answer.unit);
     sheet.remark = format!(
-        "from {} to {} (exclusive)",
+        "From {} to {} (exclusive).",
         when::moment(&answer.from, context.zone),
         when::moment(&answer.until, context.zone)
     );

@@ -24,7 +24,7 @@ pub(super) fn kind() -> Kind {
             "Add hardware: nodes of one kind".into(),
             "Change hardware; reports of the past change too".into(),
             "Remove hardware, from past reports too; `set --until` retires it".into(),
-            "no hardware: every host counts 1".into(),
+            "no hardware; the factor of every host is 1".into(),
         ],
         check,
         ..Kind::new("hardware", "hardware", ops, about)

@@ -21,7 +21,8 @@ pub(super) fn kind() -> Kind {
             "Create a mapping from names in usage to a project, user or PI".into(),
             "Change a mapping; usage accepted before stays unchanged".into(),
             "Remove a mapping; usage that it assigned stays assigned".into(),
-            "no mappings: accounts name projects".into(),
+            "no mappings; usage without one goes to the project with the name of its account"
+                .into(),
         ],
         check,
         ..Kind::new("mapping", "mappings", ops, about)

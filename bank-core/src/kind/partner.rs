@@ -40,7 +40,7 @@ fn reached(kind: Kind) -> Kind {
     let url = "Address of the partner's daemon: HTTP or HTTPS with host and port";
     let key =
         "Id of the key that the partner gave to this bank; its secret is in keys/partner-NAME";
-    let away = "What happens to a reserve while the partner cannot be reached";
+    let away = "Answer to a reserve while the partner cannot be reached";
     let timeout = "Longest wait for an answer, in milliseconds";
     let open = "Project that the partner may charge, with those below it";
     kind.with(Field::new("active", Type::Flag, active).default(Value::Flag(true)))

@@ -151,7 +151,7 @@ pub(super) fn kind() -> Kind {
         key: KeyType::Word,
         table: None,
         help: [
-            "Add a kind of records, or fields to a kind of the program".into(),
+            "Add a kind of records, or fields to a built-in kind".into(),
             "Change a kind; fields with values keep their type".into(),
             "Remove a kind without records".into(),
             "no kinds of this site".into(),

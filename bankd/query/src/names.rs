@@ -59,7 +59,7 @@ pub(super) fn today<'n>(object: &str, name: &'n str) -> &'n str {
 
 /// The hint for a name that is none: the nearest one, and which there are.
 pub(super) fn near(name: &str, all: &[&str], which: &str) -> String {
-    let near = suggest(name, all).map(|near| format!("did you mean {near:?}?  "));
+    let near = suggest(name, all).map(|near| format!("did you mean {near:?}? "));
     format!("{}{which} {}", near.unwrap_or_default(), all.join(", "))
 }
 

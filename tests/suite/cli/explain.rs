@@ -383,14 +383,14 @@ fn a_resent_use_is_priced_as_a_whole() {
             "( ( 1 [Processors] * 1 [ChargeRate{{VBR}}{{Processors}}] ) * {seconds} [WallDuration] ) = {seconds}"
         )
     };
-    let line = "1 procs × 00:02:30 = 150";
+    let line = "1 proc × 00:02:30 = 150";
     assert_eq!(
         price_of(&bank, "adjust"),
         resent(line, &made_of(150), "50", less)
     );
     import(&bank, &[("1", "physics", 60)]);
     let afresh = "earlier charges are refunded, and its price is billed";
-    let line = "1 procs × 00:01:00 = 60";
+    let line = "1 proc × 00:01:00 = 60";
     assert_eq!(
         price_of(&bank, "adjust"),
         resent(line, &made_of(60), "60", afresh)
@@ -419,7 +419,7 @@ fn a_resent_use_is_priced_as_a_whole() {
     bank.bank_ok(&["machine", "add", "hut"]);
     total("2", "100");
     total("1", "300");
-    let line = "1 procs × 00:05:00 = 300";
+    let line = "1 proc × 00:05:00 = 300";
     assert_eq!(
         price_of(&bank, "charge"),
         resent(line, &made_of(300), "100", less)
@@ -446,8 +446,8 @@ fn a_refused_reserve_is_explained() {
     let screen = bank.bank_ok(&["explain", "Moab.1024"]);
     for words in [
         "insufficient_funds",
-        "57599",
-        "57600",
+        "57,599",
+        "57,600",
         "user amy, project chemistry, refused 2 times",
     ] {
         assert!(screen.contains(words), "{words}: {screen}");

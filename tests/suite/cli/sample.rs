@@ -147,7 +147,7 @@ fn sample_2_the_balance_for_programs_and_an_unknown_name() {
         bank.screen(&["balance", "nochem"]),
         "\
 bank: no project \"nochem\"
-hint: did you mean \"chem\"?  `bank project ls` shows yours
+hint: did you mean \"chem\"? `bank project ls` shows yours
 4
 "
     );

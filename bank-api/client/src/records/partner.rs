@@ -13,7 +13,7 @@ pub struct Partner {
     pub account: Option<String>,
     /// Let the partner and its projects start jobs and deliver charges.
     pub active: bool,
-    /// What happens to a reserve while the partner cannot be reached: refuse, accept.
+    /// Answer to a reserve while the partner cannot be reached: refuse, accept.
     pub away: String,
     /// Description.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -47,7 +47,7 @@ pub struct NewPartner {
     /// Let the partner and its projects start jobs and deliver charges. Default: true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub active: Option<bool>,
-    /// What happens to a reserve while the partner cannot be reached: refuse, accept. Default: refuse.
+    /// Answer to a reserve while the partner cannot be reached: refuse, accept. Default: refuse.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub away: Option<String>,
     /// Description.
@@ -84,7 +84,7 @@ pub struct PatchPartner {
     /// Let the partner and its projects start jobs and deliver charges.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub active: Option<bool>,
-    /// What happens to a reserve while the partner cannot be reached: refuse, accept.
+    /// Answer to a reserve while the partner cannot be reached: refuse, accept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub away: Option<String>,
     /// Description.

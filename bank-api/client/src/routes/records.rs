@@ -72,7 +72,7 @@ rows! {
     act(DELETE remove_hardware(id)) "/api/v1/hardware/{id}" -> Removed;
     /// Kinds of records and fields that this site adds.
     read(kinds() PastPageQuery) "/api/v1/kinds" -> List<Kind>;
-    /// Add a kind of records, or fields to a kind of the program.
+    /// Add a kind of records, or fields to a built-in kind.
     send(POST add_kind() NewKind) "/api/v1/kinds" -> Written<Kind>;
     /// Show one kind.
     read(kind(name) PastQuery) "/api/v1/kinds/{name}" -> Kind;

@@ -18,7 +18,7 @@ rows! {
     send(POST request_deposit() DepositRequest) "/api/v1/requests/deposits" -> Written<Proposal>;
     /// Ask for a later end of an allocation.
     send(POST request_extension() ExtensionRequest) "/api/v1/requests/extensions" -> Written<Proposal>;
-    /// Ask for a member more, or one less.
+    /// Ask to add or remove a member.
     send(POST request_members() MemberRequest) "/api/v1/requests/members" -> Written<Proposal>;
     /// Ask for a new project.
     send(POST request_project() ProjectRequest) "/api/v1/requests/projects" -> Written<Proposal>;

@@ -205,7 +205,7 @@ fn sees(view: &View, row: &EventRow) -> bool {
 fn read_kind(word: &str) -> Result<AttentionKind, Failure> {
     AttentionKind::parse(word).ok_or_else(|| {
         let kinds = ATTENTION_KINDS.map(|(_, word)| word);
-        let near = suggest(word, &kinds).map(|near| format!("did you mean {near:?}?  "));
+        let near = suggest(word, &kinds).map(|near| format!("did you mean {near:?}? "));
         let hint = format!(
             "{}the kinds are {}",
             near.unwrap_or_default(),

@@ -106,10 +106,8 @@ fn text(same: &[Rate], priced: &Priced<'_>, first: bool) -> String {
     let Rate { name, instance, .. } = rate;
     let what = match rate.kind {
         RateKind::Min | RateKind::Max => String::new(),
-        RateKind::Vbr | RateKind::Vbu | RateKind::Vbm | RateKind::Vbf => {
-            format!("{value} {}", short(name))
-        }
-        RateKind::Mvbr => format!("{value} {} on {instance}", short(name)),
+        RateKind::Vbr | RateKind::Vbu | RateKind::Vbm | RateKind::Vbf => with_word(&value, name),
+        RateKind::Mvbr => format!("{} on {instance}", with_word(&value, name)),
         _ if instance.is_empty() => short(name),
         _ => format!("{} {instance}", short(name)),
     };
@@ -150,6 +148,16 @@ fn at_hours(rate: &Rate) -> String {
         "" => each,
         hours => format!("{each} ({hours})"),
     }
+}
+
+/// `64 procs`, `1 proc`: a quantity of a property.
+fn with_word(value: &str, name: &str) -> String {
+    let word = short(name);
+    let word = match word.strip_suffix("procs") {
+        Some("") if value == "1" => "proc",
+        _ => &word,
+    };
+    format!("{value} {word}")
 }
 
 /// The everyday word for a property.

@@ -152,7 +152,7 @@ fn check_kind(kind: &str) -> Result<(), Failure> {
     }
     let entries = ENTRY_KINDS.iter().map(|(_, word)| *word);
     let all: Vec<&str> = entries.chain(OPS.iter().copied()).collect();
-    let near = suggest(kind, &all).map(|near| format!("did you mean {near:?}?  "));
+    let near = suggest(kind, &all).map(|near| format!("did you mean {near:?}? "));
     let near = near.unwrap_or_default();
     let hint = format!("{near}docs/reference/schema.md lists the kinds of entries (`entry`)");
     Err(Failure::new("bad_request", format!("kind: there is no kind {kind:?}")).hint(hint))

@@ -160,7 +160,7 @@ fn nowhere(call: &Call, kind: &'static str, name: &str, others: &BTreeSet<String
     let others: Vec<&str> = others.iter().map(String::as_str).collect();
     let list = format!("`bank usage --by {kind}` shows those that were used");
     failure.hint(match suggest(name, &others) {
-        Some(near) => format!("did you mean {near:?}?  {list}"),
+        Some(near) => format!("did you mean {near:?}? {list}"),
         None => list,
     })
 }

@@ -164,7 +164,7 @@ fn requests() -> Vec<Route> {
         .body::<ExtensionRequest>();
     let member = Route::post("/api/v1/requests/members", request::member)
         .right(Right::Ask)
-        .description("Ask for a member more, or one less")
+        .description("Ask to add or remove a member")
         .more("The pi and the managers of a project ask for others, a member for themselves.")
         .body::<MemberRequest>();
     let project = Route::post("/api/v1/requests/projects", request::project)
