@@ -25,6 +25,7 @@ const FACTS: &[(&str, &str, &str)] = &[
     ("fields", "entries: ", ""),
     ("from", "from ", ""),
     ("hardware", "hardware ", ""),
+    ("itemisation", "", ""),
     ("key", "key ", ""),
     ("ledger", "ledger at ", ""),
     ("lien", "hold ", ""),
@@ -56,7 +57,7 @@ const FACTS: &[(&str, &str, &str)] = &[
 ];
 
 /// Facts whose values are several words long.
-const LONG: &[&str] = &["description", "fallback_from", "name"];
+const LONG: &[&str] = &["description", "fallback_from", "itemisation", "name"];
 
 /// Facts without a value.
 const FLAGS: &[(&str, &str)] = &[

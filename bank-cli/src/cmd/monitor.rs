@@ -196,7 +196,7 @@ impl Seen {
         let hidden = self.left_out.saturating_add(skipped);
         if hidden > 0 && form.is_table() {
             sheet.remark = format!(
-                "the newest {} of {}; --limit shows more",
+                "The newest {} of {}; --limit shows more.",
                 answer.items.len(),
                 answer.items.len() + hidden
             );

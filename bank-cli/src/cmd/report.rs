@@ -74,7 +74,7 @@ fn sheet(context: &Context, report: &FallbackReport) -> Sheet {
     let mut sheet = Sheet::new(columns, &report.items, empty).unit(&report.unit);
     let form = &context.form;
     sheet.remark = format!(
-        "from {} to {} (exclusive); held {}, charged {}",
+        "From {} to {} (exclusive); held {}, charged {}.",
         when::moment(&report.from, context.zone),
         when::moment(&report.until, context.zone),
         form.amount(&report.held),

@@ -88,8 +88,8 @@ fn sheet(context: &Context, report: &Unmapped) -> Sheet {
     let total = &report.total;
     if total.records > 0 {
         sheet.remark = format!(
-            "in all {}, {} core-hours, {} on #unbilled; \
-             `bank unmapped assign account=NAME PROJECT` gives them to a project",
+            "In all {}, {} core-hours, {} on #unbilled. \
+             `bank unmapped assign account=NAME PROJECT` gives them to a project.",
             text::counted(total.records, "record"),
             context.form.amount(&total.core_hours),
             context.form.amount(&total.unbilled),

@@ -137,8 +137,11 @@ pub(super) fn located(name: &str, text: &str, error: &toml::de::Error) -> String
     let heading = before.lines().rev().find(|line| line.starts_with('['));
     let section = heading.map(|heading| format!("{} ", heading.trim()));
     let section = section.unwrap_or_default();
-    let is_unknown = message.starts_with("unknown field");
-    let others = is_unknown.then(|| sections_with(key)).unwrap_or_default();
+    let others = if message.starts_with("unknown field") {
+        sections_with(key)
+    } else {
+        String::new()
+    };
     format!("{name} line {line}: {section}{key}: {message}{others}")
 }
 

@@ -74,6 +74,9 @@ fn a_job_is_charged_by_hand() {
     assert_eq!(bank.figures("chemistry").0, 80_775);
     let row = &bank.journal("charge")[2];
     assert_eq!(text(row, "reason"), "lien_missing itemisation=broken node");
+    let screen = bank.bank_ok(&["explain", "j2"]);
+    assert!(screen.contains("(without a hold"), "{screen}");
+    assert!(!screen.contains("lien_missing"), "{screen}");
     // Of a job that is known nothing need be said again.
     reserve(&bank, "r1", &["--type", "reservation"]);
     let known = ["charge", "r1", "--type", "reservation", "--duration", "60"];

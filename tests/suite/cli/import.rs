@@ -86,14 +86,20 @@ fn a_bad_line_stops_no_other() {
         "FILE:2: bad_line: no JSON",
         "FILE:3: bad_line: no JSON object",
         "FILE:4: bad_request: unknown field `colour`",
-        "FILE:5: bad_value: state",
+        "FILE:5: bad_value: state \"gone\": expected",
         "FILE:6: bad_value: processors",
-        "FILE:7: bad_value: end",
+        "FILE:7: bad_value: end \"yesterday\": expected",
         "FILE:8: negative_charge",
         "FILE:9: bad_line: longer than 65536 bytes",
     ] {
         assert!(warned.contains(message), "{message}: {warned}");
     }
+    let number = |text: &str| text.split_once("FILE:")?.1.split(':').next()?.parse().ok();
+    let numbers: Vec<u32> = warned.lines().filter_map(number).collect();
+    assert!(numbers.is_sorted(), "{warned}");
+    let status = bank.bank_ok(&["status"]);
+    let silent = |line: &str| line.starts_with("not reported") && line.contains("colony");
+    assert!(!status.lines().any(silent), "{status}");
     let (exit, expected, warned) = import(&bank, &lines, &["--strict"]);
     assert_eq!(
         (exit, expected.as_str()),

@@ -93,7 +93,7 @@ fn monitor_lists_each_refusal_and_sums_them_by_project() {
     assert_eq!(totals, "project,refused,short\nchemistry,2,2\n");
     let screen = bank.bank_ok(&["monitor", "--since", "2026-01-01", "--limit", "1"]);
     assert!(
-        screen.contains("the newest 1 of 2") && screen.contains("115,200"),
+        screen.contains("The newest 1 of 2") && screen.contains("115,200"),
         "{screen}"
     );
     for (arguments, exit) in [
