@@ -116,6 +116,12 @@ const OPTIONS: &str = "Options of every command. Place them before or after the 
 {all-args}{after-help}
 ";
 
+/// The types of fields, below the help of commands that declare them.
+const FIELDS: &str = "\
+Types of fields: text, number, decimal, amount, flag, time, list, words with | between them
+(open|closed), or a kind that the field refers to (project, user, account, machine, ...).
+NAME:TYPE! makes a field required. Text after a blank is its help.";
+
 /// Reads the words of the command line.
 pub(crate) fn parse(words: impl Iterator<Item = std::ffi::OsString>) -> Result<Cli, clap::Error> {
     let mut tree = command();
@@ -179,6 +185,10 @@ pub(crate) fn described(own: clap::Command, path: &str) -> clap::Command {
     let own = match examples::of(path.trim_start()) {
         Some(lines) => own.before_help(format!("Examples:\n  {}", lines.join("\n  "))),
         None => own,
+    };
+    let own = match path.trim_start() {
+        "kind add" | "kind set" => own.after_help(FIELDS),
+        _ => own,
     };
     with_examples(
         with_numbers(own.help_template(TEMPLATE).disable_help_subcommand(true)),

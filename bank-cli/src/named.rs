@@ -64,6 +64,10 @@ fn in_words(problem: &Problem, what: &str, words: &[OsString]) -> Option<String>
         }
         code => {
             let mut typed = typed(command, matches);
+            let is_quoted = |typed: &&Typed| detail.contains(&format!("{:?}", typed.value));
+            if let Some(Typed { label, .. }) = typed.iter().find(is_quoted) {
+                return Some(format!("{what} (for '{label}')"));
+            }
             typed.retain(|typed| is_of(code, detail, typed));
             let quoted = |typed: &Typed| format!("'{}' for '{}'", typed.value, typed.label);
             let all: Vec<String> = typed.iter().map(quoted).collect();
@@ -100,7 +104,7 @@ fn is_of(code: &str, detail: &str, typed: &Typed) -> bool {
         "bad_window" => ["start", "end", "from", "until"].contains(&id),
         "negative_charge" => is_negative,
         "window_in_past" => ["end", "until"].contains(&id),
-        _ => detail.contains(&format!("{:?}", typed.value)),
+        _ => false,
     }
 }
 
@@ -207,6 +211,12 @@ mod tests {
                 "bad_window",
                 "the start of a window must be before its end",
                 "before its end: '2027-02-01' for '--start <TIME>', '2027-01-01' for '--end <TIME>'",
+            ),
+            (
+                "deposit chem 5.12345",
+                "too_many_decimals",
+                "this bank keeps 3 decimals: \"5.12345\"",
+                "\"5.12345\" (for '<AMOUNT>')",
             ),
             (
                 "account add q --share 10",
