@@ -3,6 +3,7 @@
 //! A row is the JSON object that the daemon sent, so every field can be a column; a [`Column`] says
 //! how its field is shown. Renderers make text and print nothing; `main` prints.
 
+mod fit;
 mod fold;
 mod hanging;
 mod json;
@@ -15,6 +16,7 @@ mod table;
 mod tests;
 mod width;
 
+use fit::no_page;
 pub(crate) use hanging::{fitted, sentences};
 pub(crate) use message::{failure, note, warn};
 pub(crate) use parts::Parts;
@@ -334,24 +336,6 @@ impl Form {
         self.time == Time::Seconds
     }
 
-    /// Refuses a page or a picture of a change, before it is sent.
-    pub(crate) fn of_change(&self) -> Result<(), Failure> {
-        match self.format {
-            Format::Html | Format::Svg => Err(no_page()),
-            _ => Ok(()),
-        }
-    }
-
-    /// Refuses options of lists where the output has a format of its own.
-    pub(crate) fn of_export(&self) -> Result<(), Failure> {
-        self.of_change()?;
-        if self.header && self.columns.is_empty() {
-            return Ok(());
-        }
-        let words = "an export has the columns of its format: omit --columns and --no-header";
-        Err(Failure::usage(words))
-    }
-
     /// True where a person reads.
     pub(crate) fn is_table(&self) -> bool {
         self.format == Format::Table
@@ -471,13 +455,6 @@ impl Form {
         };
         self.columns.iter().map(find).collect()
     }
-}
-
-/// Pages are for what is printed on paper, pictures for what has a length.
-fn no_page() -> Failure {
-    Failure::usage("this command writes no page and no picture").hint(
-        "`bank statement`, `usage` and `monitor` write HTML, some of `bank report` HTML and SVG",
-    )
 }
 
 /// Whether standard output and standard error may be coloured.

@@ -88,10 +88,8 @@ const COUNTED: &[(&str, &str, &str)] = &[
 /// The facts of the bank in a reason as phrases, with times of RFC 3339; none for the words of a person.
 pub fn in_words(text: &str) -> Option<String> {
     // The request of a proposal is not in facts.
-    if ["POST /", "PATCH /", "DELETE /"]
-        .iter()
-        .any(|method| text.starts_with(method))
-    {
+    let method = text.split_once(" /").map_or("", |(method, _)| method);
+    if ["POST", "PATCH", "DELETE"].contains(&method) {
         return None;
     }
     let mut facts = facts(text);

@@ -19,6 +19,7 @@ mod first_steps;
 mod formula;
 mod gold;
 mod gold_records;
+mod gstatement;
 mod hold;
 mod import;
 mod in_turn;

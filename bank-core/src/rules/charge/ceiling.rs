@@ -170,7 +170,9 @@ pub(super) fn note_starts(
         return;
     }
     if instance.record.is_none() {
-        if began.is_some() {
+        // By the times of the events: a resume that overtook this charge is not the start.
+        let is_before = |began: &Timestamp| *began <= until;
+        if began.as_ref().is_some_and(is_before) {
             return;
         }
         let bounds = [instance.earliest, refused].into_iter().flatten();
@@ -179,7 +181,8 @@ pub(super) fn note_starts(
                 .filter(|bound| *bound <= until)
                 .fold(from, Timestamp::max)
         };
-        instance.earliest = Some(instance.began.unwrap_or_else(presumed));
+        let stated = instance.began.filter(is_before);
+        instance.earliest = Some(stated.unwrap_or_else(presumed));
         return;
     }
     let Some(latest) = instance.used_until else {

@@ -98,16 +98,23 @@ impl Naive {
     /// When a use can have begun at the earliest, where no reserve came before its first charge: with the
     /// time that the charge reports, not before it was created or its start refused. Charges that were
     /// overtaken move it back.
-    pub(super) fn presume(&mut self, charge: &Charge, n: usize, at: Timestamp, is_reserved: bool) {
+    pub(super) fn presume(
+        &mut self,
+        charge: &Charge,
+        n: usize,
+        at: Timestamp,
+        began: Option<Timestamp>,
+    ) {
         if !charge.is_checked || charge.terms.window.is_some() {
             return;
         }
         let end = charge.request.facts.end.map_or(at, |end| end.min(at));
         let from = end.minus(charge.duration.unwrap_or(Seconds(0)));
         let i = &self.instances[n];
-        let earliest = if !i.is_charged && is_reserved {
+        let is_before = |began: &Timestamp| *began <= end;
+        let earliest = if !i.is_charged && began.as_ref().is_some_and(is_before) {
             return;
-        } else if let (false, Some(stated)) = (i.is_charged, i.began) {
+        } else if let (false, Some(stated)) = (i.is_charged, i.began.filter(is_before)) {
             stated
         } else if !i.is_charged {
             let bounds = [i.earliest, self.refused_start(&i.machine, &i.id)];

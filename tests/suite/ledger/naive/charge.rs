@@ -81,9 +81,9 @@ impl Naive {
         let request = &charge.request;
         let known_project = self.instances[n].facts.project.clone();
         let known_user = self.instances[n].facts.user.clone();
-        let is_reserved = self.instances[n].began.is_some();
+        let began = self.instances[n].began;
         self.note_start(n, request.facts.start);
-        self.presume(charge, n, at, is_reserved);
+        self.presume(charge, n, at, began);
         let plausible = self.plausible(charge, n, at)?;
         let measured = self.measure(charge, n, at, &plausible)?;
         let is_overtaken = self.instances[n].used_until.is_some_and(|until| at < until);
