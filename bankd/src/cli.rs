@@ -7,10 +7,10 @@ mod cluster;
 mod proof;
 mod rollup;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use bank_api::exit::bank as exit;
 use bank_api::text::own_words;
 use bank_core::amount::Precision;
@@ -20,7 +20,7 @@ use bankd_gold as gold;
 use bankd_safekeeping::backup::restore;
 use bankd_safekeeping::copy;
 use bankd_safekeeping::init::{self, Choices};
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::backup::{self, BackupArgs, RestoreArgs};
 use crate::demo::{self, DemoArgs};
@@ -111,6 +111,12 @@ enum Commands {
     Config {
         #[command(subcommand)]
         command: ConfigCommands,
+    },
+    /// Write the manual pages into a directory
+    Man {
+        /// Directory of the pages, such as `/usr/local/share/man/man1`
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
     },
 }
 
@@ -276,7 +282,19 @@ fn execute(command: &Commands) -> Result<u8, Failure> {
         Commands::Demo(args) => Ok(demo::run(args)?),
         Commands::Import(args) => read_usage(args),
         Commands::Config { command } => about_settings(command),
+        Commands::Man { folder } => {
+            manual(folder)?;
+            say!("manual pages in {}", folder.display());
+            Ok(exit::DONE)
+        }
     }
+}
+
+/// Writes a manual page for the program and each of its commands.
+fn manual(folder: &Path) -> anyhow::Result<()> {
+    let made = std::fs::create_dir_all(folder);
+    made.and_then(|()| clap_mangen::generate_to(Cli::command(), folder))
+        .with_context(|| format!("{}", folder.display()))
 }
 
 /// Shows or checks the settings.

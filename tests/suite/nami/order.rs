@@ -52,7 +52,7 @@ struct Course {
 impl Course {
     /// When an event happened, in seconds after the creation.
     fn happened(&self, event: Event) -> i64 {
-        let (first, second, third) = self.pauses();
+        let (first, second, third) = self.charges();
         let resumed = 10 + first + second + if second > 0 { PAUSE } else { 0 };
         match event {
             Event::Create => 0,
@@ -66,17 +66,14 @@ impl Course {
     }
 
     /// The seconds of the charges: of a job without a pause, the second is none.
-    fn pauses(&self) -> (i64, i64, i64) {
+    fn charges(&self) -> (i64, i64, i64) {
+        let is_paused = self.order.contains(&Event::Pause);
         let (first, second, third) = self.used;
-        if self.order.contains(&Event::Pause) {
-            self.used
-        } else {
-            (first, 0, third)
-        }
+        (first, if is_paused { second } else { 0 }, third)
     }
 
     fn document(&self, event: Event, id: &str) -> String {
-        let (first, second, third) = self.pauses();
+        let (first, second, third) = self.charges();
         let charged = match event {
             Event::Pause => second,
             Event::End => third,
@@ -100,7 +97,7 @@ impl Course {
     }
 
     fn cost(&self) -> i64 {
-        let (first, second, third) = self.pauses();
+        let (first, second, third) = self.charges();
         PROCESSORS * (first + second + third)
     }
 }
