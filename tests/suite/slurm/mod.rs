@@ -6,6 +6,7 @@ mod gpus;
 mod hooks;
 mod howto;
 mod lives;
+mod parts;
 mod priced;
 
 use cluster::Cluster;

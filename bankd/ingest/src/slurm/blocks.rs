@@ -283,7 +283,7 @@ impl<'a> Words<'a> {
             qos: text("QOS"),
             cluster: text("Cluster"),
             name: text(name),
-            hosts: text("NodeList"),
+            hosts: row::hosts(self.values.get("NodeList").copied()),
             state: text("JobState"),
             exit: text("ExitCode"),
             submit: Moment::read(self.get("SubmitTime"), zone),

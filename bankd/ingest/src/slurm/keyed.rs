@@ -58,7 +58,7 @@ fn found(text: &str, zone: Tz) -> Found {
         qos: text("QOS"),
         cluster: text("Cluster"),
         name: text("JobName"),
-        hosts: text("NodeList"),
+        hosts: row::hosts(values.get("NodeList").copied()),
         state: text("State"),
         exit: text("ExitCode"),
         submit: Moment::read(get("Submit"), zone),
@@ -70,7 +70,6 @@ fn found(text: &str, zone: Tz) -> Found {
         resources: tres::others(get("AllocTRES")),
         is_memory_decoded: decoded && memory_bytes.is_some(),
         memory_bytes,
-        run_time: None,
         elapsed: values.get("Elapsed").and_then(|elapsed| clock(elapsed)),
         cpu: clock(get("TotalCPU")).filter(|cpu| cpu.is_above_zero()),
         limit_s: row::limit(get("Timelimit")),
@@ -83,6 +82,7 @@ fn found(text: &str, zone: Tz) -> Found {
             requested: row::integer(get("ReqCPUS")),
             memory_per_node: stated::memory_per_node(get("ReqMem"), cpus, nodes),
         },
+        ..Row::default()
     };
     row.found(Order::EndStartState)
 }

@@ -50,6 +50,9 @@ const LIVE: [&str; 13] = [
     "STOPPED",
 ];
 
+/// A list of hosts that is there and names none.
+const NO_HOSTS: &str = "(null)";
+
 /// A time column: empty, a word for never, or a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Moment {
@@ -166,7 +169,9 @@ impl Row<'_> {
             };
             return Ok(Err(label.into()));
         };
-        let never = self.hosts == "None assigned";
+        // A job that is cancelled while it waits gets the time of the cancellation as its start and its end.
+        let is_moment = self.start == self.end && self.hosts == NO_HOSTS;
+        let never = self.hosts == "None assigned" || is_moment;
         let Some(start) = self.start.at().filter(|_| !never) else {
             return Ok(Err("never_started".into()));
         };
@@ -298,6 +303,14 @@ pub(super) fn expand(id: &str) -> Result<Vec<String>, String> {
         }
     }
     Ok(ids)
+}
+
+/// The list of hosts of a rendering that may have none.
+pub(super) fn hosts(list: Option<&str>) -> Cow<'_, str> {
+    match list {
+        Some(list) if known(list).is_none() => NO_HOSTS.into(),
+        list => list.unwrap_or_default().into(),
+    }
 }
 
 /// Seconds of a `Timelimit`: a duration, or a word for none.

@@ -472,12 +472,12 @@ impl<'t> Fields<'_, 't> {
                 .unwrap_or_default(),
             memory_bytes,
             is_memory_decoded: is_memory_decoded && memory_bytes.is_some(),
-            run_time: None,
             elapsed: self.stated(Column::Elapsed).and_then(clock),
             cpu: self.used(),
             limit_s: row::limit(self.text(Column::TimeLimit)),
             has_nodes: true,
             stated: self.beyond(cpus, nodes),
+            ..Row::default()
         }
     }
 }

@@ -163,6 +163,35 @@ fn other_columns_supply_processors_and_nodes() {
     }
 }
 
+/// Slurm gives a job that is cancelled while it waits the time of the cancellation as its start and its end.
+#[test]
+fn a_moment_without_nodes_is_no_run() {
+    let [start, later] = TIMES;
+    let keys = |nodes: &str, end: &str, quote: &str| {
+        let words = ["State=CANCELLED", &format!("End={end}"), nodes];
+        let words = words.map(|word| word.replacen('=', &format!("={quote}"), 1) + quote);
+        words.join(" ")
+    };
+    for (nodes, end, expected) in [
+        ("NodeList=", start, "never_started"),
+        ("NodeList=(null)", start, "never_started"),
+        ("NodeList=n1", start, "16 1 0"),
+        ("NodeList=(null)", later, "16 1 0"),
+        ("Nodes=1", start, "16 1 0"),
+    ] {
+        let words = keys(nodes, end, "");
+        let words = words.replace("State", "JobState").replace("End", "EndTime");
+        let text =
+            format!("JobId=7 {words} StartTime={start} RunTime=00:00:00 NumCPUs=16 NumNodes=1");
+        assert_eq!(results("slurm-scontrol", &text), [expected], "{text}");
+        let text = format!("JobId=7 {words} StartTime={start} NodeCnt=1 ProcCnt=16");
+        assert_eq!(results("slurm-jobcomp", &text), [expected], "{text}");
+        let words = keys(nodes, end, "\"");
+        let text = format!("JobID=\"7\" {words} Start=\"{start}\" NCPUS=\"16\" NNodes=\"1\"");
+        assert_eq!(results("sacct-keyvalue", &text), [expected], "{text}");
+    }
+}
+
 /// Pairs in a text of the user's own do not decide.
 #[test]
 fn a_key_with_two_values_is_rejected() {

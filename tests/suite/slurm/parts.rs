@@ -1,0 +1,43 @@
+//! Jobs of Slurm that did not simply run from their start to their end.
+
+use std::fs;
+
+use crate::harness::Bank;
+
+/// Slurm gives a job that is cancelled while it waits the time of the cancellation as its start and its end: every
+/// rendering skips it.
+#[test]
+fn jobs_that_were_cancelled_while_they_waited_cost_nothing() {
+    let mut bank = Bank::new();
+    let at = "2025-12-31T00:31:05";
+    let times = format!("StartTime={at} EndTime={at}");
+    let scontrol = format!(
+        "JobId=7 JobName=x\n   UserId=amy(1001) GroupId=staff(100)\n   Account=chemistry QOS=normal\n   \
+         JobState=CANCELLED Reason=None\n   RunTime=00:00:00 TimeLimit=00:05:00\n   \
+         SubmitTime=2025-12-31T00:31:04\n   {times}\n   Partition=batch\n   NodeList=\n   \
+         NumNodes=2 NumCPUs=16\n   TRES=cpu=16,node=2\n\n"
+    );
+    let jobcomp = format!(
+        "JobId=7 UserId=amy(1001) GroupId=staff(100) Name=x JobState=CANCELLED Partition=batch TimeLimit=5 \
+         {times} NodeList=(null) NodeCnt=0 ProcCnt=0 WorkDir=/ ReservationName= Tres=cpu=16,node=1 \
+         Account=chemistry QOS=normal WcKey= Cluster=colony SubmitTime=2025-12-31T00:31:04 \n"
+    );
+    let keyed = format!(
+        "JobID=\"7\" User=\"amy\" Account=\"chemistry\" State=\"CANCELLED by 0\" Start=\"{at}\" End=\"{at}\" \
+         Elapsed=\"00:00:00\" NNodes=\"2\" NCPUS=\"16\" NodeList=\"\"\n"
+    );
+    for (format, text) in [
+        ("slurm-scontrol", scontrol),
+        ("slurm-jobcomp", jobcomp),
+        ("sacct-keyvalue", keyed),
+    ] {
+        let path = bank.folder().join(format);
+        fs::write(&path, text).unwrap();
+        let path = path.to_str().unwrap();
+        let done = bank.json(&["import", format, path, "-m", "colony"]);
+        assert_eq!(done["skipped"]["never_started"], 1, "{format}: {done}");
+        assert_eq!(done["jobs"], 0, "{format}: {done}");
+    }
+    assert_eq!(bank.figures("chemistry"), (100_000, 0, 100_000));
+    bank.verify();
+}
