@@ -1,7 +1,8 @@
 //! `EpilogSlurmctld`: charges the time that the job ran, and ends its lien.
 //!
 //! Slurm never repeats an epilog: what the bank has not accepted waits in the spool. At the epilog of a requeued job,
-//! Slurm shows the time of the requeue as start, a future end and no run time, so the stored start counts.
+//! also after the failure of a node, Slurm shows the time of the requeue as start, a future end and no run time, so the
+//! stored start counts.
 
 use super::facts::{Environment, Facts};
 use super::job::{Times, document};

@@ -136,6 +136,9 @@ impl Facts {
             tres.clone_into(&mut self.tres);
         }
         self.has_comment = after.contains(" Comment=") && !after.contains(" Comment=bank: ");
+        // The environment of the epilog was made before a failed node requeued the job.
+        let restarts = get("Restarts").parse().unwrap_or(0);
+        self.restarts = self.restarts.max(restarts);
         self.limit_s = span(get("TimeLimit"));
         self.submit = moment(get("SubmitTime"));
         self.start = moment(get("StartTime"));
@@ -296,6 +299,19 @@ mod tests {
         }
         let environment = |name: &str| (name == "SLURM_JOB_ID").then(|| "8; rm".to_owned());
         assert!(Facts::of_environment(&environment).is_err());
+    }
+
+    #[test]
+    fn the_greater_number_of_restarts_counts() {
+        for (stated, shown, expected) in [(0, "Restarts=1 ", 1), (1, "Restarts=0 ", 1), (1, "", 1)]
+        {
+            let mut facts = facts("x");
+            facts.restarts = stated;
+            facts
+                .add(&format!("JobId=8 JobName=x Requeue=1 {shown}{AFTER}\n"))
+                .unwrap();
+            assert_eq!(facts.restarts, expected, "{stated} {shown}");
+        }
     }
 
     #[test]

@@ -53,11 +53,13 @@ impl Job {
             raw,
             account,
             user,
+            restarts,
             tres,
             ..
         } = self;
         format!(
-            "JobId={raw} {ids}JobName=x UserId={user}(7) Account={account} QOS=(null) JobState={state} RunTime={} \
+            "JobId={raw} {ids}JobName=x UserId={user}(7) Account={account} QOS=(null) JobState={state} \
+             Requeue=1 Restarts={restarts} RunTime={} \
              TimeLimit={} SubmitTime={} StartTime={} EndTime={} Partition=batch TRES={tres} Command=a\n",
             clock(ran),
             clock(self.limit),
@@ -183,6 +185,16 @@ impl Hooks {
         job.restarts += 1;
         let line = job.line("COMPLETING", (job.end, job.end + job.limit, 0));
         self.run("bank-slurm-epilog", &job, Some(&line))
+    }
+
+    /// The node of the run fails, and the job returns to the queue: the environment has the number of restarts from
+    /// before.
+    pub(super) fn fail_node(&self, job: &Job) -> Ran {
+        self.bank.set_clock(T0 + job.end);
+        let mut shown = job.clone();
+        shown.restarts += 1;
+        let line = shown.line("COMPLETING", (job.end, job.end + job.limit, 0));
+        self.run("bank-slurm-epilog", job, Some(&line))
     }
 
     /// Both scripts while `scontrol` fails.

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use super::hooks::{Hooks, Job};
+use crate::export::sums::agree;
 use crate::harness::Bank;
 
 /// Slurm gives a job that is cancelled while it waits the time of the cancellation as its start and its end: every
@@ -40,4 +42,30 @@ fn jobs_that_were_cancelled_while_they_waited_cost_nothing() {
     }
     assert_eq!(bank.figures("chemistry"), (100_000, 0, 100_000));
     bank.verify();
+}
+
+/// At the epilog of a run that a failed node has ended, Slurm has forgotten the run, and its environment does not count
+/// the requeue yet.
+#[test]
+fn a_run_that_a_failed_node_ended_is_charged() {
+    for (raw, id) in [("17", "17"), ("19", "16_3"), ("20", "16+1")] {
+        let mut hooks = Hooks::new(Bank::new());
+        let run = Job::new(raw, id);
+        hooks.prolog(&run).expect(0, "");
+        hooks.fail_node(&run).expect(0, "");
+        let left = 100_000 - 4 * 360;
+        assert_eq!(hooks.bank.figures("chemistry"), (left, 0, left), "{id}");
+        let again = Job {
+            restarts: 1,
+            start: 1000,
+            end: 1060,
+            ..run
+        };
+        hooks.whole(&again);
+        let left = left - 4 * 60;
+        assert_eq!(hooks.bank.figures("chemistry"), (left, 0, left), "{id}");
+        assert_eq!(hooks.bank.jobs().len(), 2, "{id}");
+        agree(&hooks.bank);
+        hooks.bank.verify();
+    }
 }
