@@ -1,7 +1,7 @@
 //! `PrologSlurmctld`: reserves the price of the job, or holds the job with the reason.
 //!
 //! Slurm requeues a batch job whose prolog fails. A job that cannot be paid is therefore held first: its user sees
-//! the reason in `scontrol show job` and `squeue -O Comment,AdminComment`, and releases the job when there is money.
+//! the reason in `scontrol show job` and `squeue -O Comment,admin_comment`, and releases the job when there is money.
 
 use super::facts::{Environment, Facts};
 use super::job::{Times, document};
