@@ -6,9 +6,9 @@
 use crate::decimal::Decimal;
 use crate::time::{MICROS, Timestamp};
 
-/// The longest distance between the starts of a record and of a charge for one use, in microseconds. Object
-/// ids are used again, and each scheduler reports its own times.
-const APART_MAX: i64 = 86_400 * MICROS;
+/// The longest distance between the starts of a record and of a charge for one use whose times do not overlap, in
+/// microseconds: clocks differ.
+const APART_MAX: u64 = 60 * MICROS.unsigned_abs();
 
 /// One use, as one side reports it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -97,6 +97,30 @@ impl Side {
         self.start.is_some() && !ends_before(self, other) && !ends_before(other, self)
     }
 
+    /// The whole of a use that was recorded in parts, in the order of their starts: with the mean of their processors
+    /// over their time.
+    pub fn whole(parts: &[&Side]) -> Option<Side> {
+        let (first, last) = parts.first().zip(parts.last())?;
+        if parts.len() == 1 {
+            return Some((*last).clone());
+        }
+        let sum = |of: fn(&Side) -> Option<i128>| {
+            parts
+                .iter()
+                .try_fold(0_i128, |sum, part| sum.checked_add(of(part)?))
+        };
+        let wall = sum(|part| part.wall_us.map(i128::from));
+        let mean = sum(Side::work)
+            .zip(wall)
+            .and_then(|(work, wall)| work.checked_div(wall));
+        Some(Side {
+            start: first.start,
+            wall_us: wall.and_then(|wall| i64::try_from(wall).ok()),
+            processors: mean.map(Decimal::from_billionths).or(last.processors),
+            ..(*last).clone()
+        })
+    }
+
     /// Processors × wall time, in billionths of processor-seconds × microseconds; none where one of
     /// them is not known.
     pub fn work(&self) -> Option<i128> {
@@ -158,26 +182,71 @@ fn differences(record: &Side, charge: &Side, tolerance_us: i64) -> Vec<Differenc
     found
 }
 
-/// The charge of a record, among several of one object id: the one with the nearest start, within a day; one
-/// without a start only if there is no other.
-pub fn nearest<T>(
-    start: Option<Timestamp>,
-    charges: &[T],
-    begun: impl Fn(&T) -> Option<Timestamp>,
-) -> Option<&T> {
-    let Some(start) = start else {
-        return charges.last();
-    };
-    let apart = |charge: &&T| begun(charge).map(|at| at.0.abs_diff(start.0));
-    let near = charges
-        .iter()
-        .filter_map(|charge| Some((apart(&charge)?, charge)))
-        .filter(|(apart, _)| *apart <= APART_MAX.unsigned_abs())
-        .min_by_key(|(apart, _)| *apart);
-    match near {
-        Some((_, charge)) => Some(charge),
-        None => charges.iter().rev().find(|charge| begun(charge).is_none()),
+/// The charge of each record of one object, by its place. Object ids are used again, so a charge belongs to the record
+/// whose times overlap its own, the one with the nearest start first, and each to one record only. A charge without a
+/// start belongs to a record that no other has. A record that begins when another one ends, inside the time of that
+/// one's charge, is a part of the same use: the job was resized.
+pub fn paired(records: &[(&str, &Side)], charges: &[(&str, &Side)]) -> Vec<Option<usize>> {
+    let mut near = Vec::new();
+    for (r, (id, record)) in records.iter().enumerate() {
+        for (c, (other, charge)) in charges.iter().enumerate() {
+            if is_same_id(id, other)
+                && let Some(order) = order(record, charge)
+            {
+                near.push((order, r, c));
+            }
+        }
     }
+    near.sort_unstable();
+    let mut found = vec![None; records.len()];
+    let mut taken = vec![false; charges.len()];
+    for (_, r, c) in near {
+        if let (Some(place @ None), Some(is_taken @ false)) = (found.get_mut(r), taken.get_mut(c)) {
+            (*place, *is_taken) = (Some(c), true);
+        }
+    }
+    let mut by_start: Vec<usize> = (0..records.len()).collect();
+    by_start.sort_by_key(|r| records.get(*r).map(|(_, side)| side.start));
+    for r in by_start {
+        if found.get(r).is_some_and(Option::is_none) {
+            let whole = continued(r, records, charges, &found);
+            if let Some(place) = found.get_mut(r) {
+                *place = whole;
+            }
+        }
+    }
+    found
+}
+
+/// How well a charge fits a record, the least is best; none if they are of two uses.
+fn order(record: &Side, charge: &Side) -> Option<(u8, u64)> {
+    let Some((one, other)) = record.start.zip(charge.start) else {
+        return Some((2, 0));
+    };
+    let apart = one.0.abs_diff(other.0);
+    if record.meets(charge) {
+        return Some((0, apart));
+    }
+    (apart <= APART_MAX).then_some((1, apart))
+}
+
+/// The charge of the record that this one continues.
+fn continued(
+    part: usize,
+    records: &[(&str, &Side)],
+    charges: &[(&str, &Side)],
+    found: &[Option<usize>],
+) -> Option<usize> {
+    let (id, side) = records.get(part)?;
+    let before = records.iter().zip(found).filter(|((other, before), _)| {
+        other == id && before.end.is_some() && before.end == side.start && before.start < side.start
+    });
+    let mut of_them = before.filter_map(|(_, charge)| *charge);
+    of_them.find(|c| {
+        charges
+            .get(*c)
+            .is_some_and(|(_, charge)| charge.meets(side))
+    })
 }
 
 /// The id without a scheduler's suffix, such as the server of PBS: `123.server` is `123`. Steps, whose last
@@ -255,24 +324,78 @@ mod tests {
         assert_eq!(record.work(), Some(0));
     }
 
+    /// A use of so many seconds from one to another.
+    fn span(start: i64, end: i64) -> Side {
+        Side {
+            start: Some(Timestamp::from_seconds(start)),
+            end: Some(Timestamp::from_seconds(end)),
+            ..side(end - start, 4)
+        }
+    }
+
     #[test]
-    fn a_record_finds_its_own_incarnation() {
+    fn each_charge_belongs_to_one_record() {
+        let without_start = Side {
+            start: None,
+            ..side(10, 4)
+        };
         let day = 86_400;
-        let at = |seconds: i64| Some(Timestamp::from_seconds(seconds));
-        let charges = [at(0), at(1000), None, at(10 * day)];
-        let near = |start| nearest(start, &charges, |at| *at).copied();
-        assert_eq!(near(at(10)), Some(at(0)));
-        assert_eq!(near(at(900)), Some(at(1000)));
-        assert_eq!(near(at(10 * day - 5)), Some(at(10 * day)));
-        assert_eq!(
-            near(at(5 * day)),
-            Some(None),
-            "only what says nothing is left"
-        );
-        let known = [at(0), at(10 * day)];
-        assert_eq!(nearest(at(5 * day), &known, |at| *at), None);
-        assert_eq!(nearest(None, &known, |at| *at), Some(&at(10 * day)));
-        assert_eq!(nearest(at(0), &[], |at: &Option<Timestamp>| *at), None);
+        let (one, two) = (span(0, 3600), span(7200, 9000));
+        for (records, charges, expected) in [
+            // Two runs of a job, in any order.
+            (vec![&one, &two], vec![&two, &one], vec![Some(1), Some(0)]),
+            // The charge of one of them is lost.
+            (vec![&one, &two], vec![&one], vec![Some(0), None]),
+            (vec![&two], vec![&one], vec![None]),
+            (vec![&two], vec![&one, &two], vec![Some(1)]),
+            // Clocks differ, also for short uses.
+            (vec![&span(30, 40)], vec![&span(0, 10)], vec![Some(0)]),
+            (vec![&span(90, 100)], vec![&span(0, 10)], vec![None]),
+            (vec![&span(5, 5)], vec![&span(5, 5)], vec![Some(0)]),
+            (vec![&span(10 * day, 11 * day)], vec![&one], vec![None]),
+            // A charge that has no start is that of the record that no other has.
+            (
+                vec![&one, &two],
+                vec![&without_start, &two],
+                vec![Some(0), Some(1)],
+            ),
+            (vec![], vec![&one], vec![]),
+        ] {
+            let named = |sides: &[_]| sides.iter().map(|side| ("7", *side)).collect::<Vec<_>>();
+            let (records, charges) = (named(&records), named(&charges));
+            assert_eq!(
+                paired(&records, &charges),
+                expected,
+                "{records:?} {charges:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn parts_of_a_resized_job_are_one_use() {
+        let (first, next, last) = (span(0, 300), span(300, 400), span(400, 600));
+        let other = span(700, 800);
+        let parts = [("7", &first), ("7", &next), ("7", &last), ("7", &other)];
+        let charge = span(0, 600);
+        let found = paired(&parts, &[("7", &charge)]);
+        assert_eq!(found, [Some(0), Some(0), Some(0), None]);
+        // Each part has a charge of its own.
+        let found = paired(&parts[..2], &[("7", &next), ("7", &first)]);
+        assert_eq!(found, [Some(1), Some(0)]);
+        // The charge ends with the first part.
+        assert_eq!(paired(&parts[..2], &[("7", &first)]), [Some(0), None]);
+        let small = Side {
+            processors: Some(Decimal::whole(2)),
+            ..last.clone()
+        };
+        let whole = Side::whole(&[&first, &next, &small]).unwrap();
+        assert_eq!((whole.start, whole.end), (charge.start, charge.end));
+        assert_eq!(whole.wall_us, charge.wall_us);
+        // 4 × 400 s and 2 × 200 s.
+        let mean = Decimal::from_billionths(3_333_333_333);
+        assert_eq!(whole.processors, Some(mean));
+        assert_eq!(Side::whole(&[&small]), Some(small));
+        assert_eq!(Side::whole(&[]), None);
     }
 
     #[test]

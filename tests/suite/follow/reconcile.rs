@@ -145,6 +145,88 @@ fn a_use_that_two_sources_have_charged_is_listed() {
     assert_eq!(found["totals"]["charged_twice"]["jobs"], 1);
 }
 
+/// A charge by hand on one processor, from one hour of the day before to another.
+fn charged_by_hand(bank: &Bank, job: &str, from: u32, to: u32) {
+    let at = |hour: u32| format!("2025-12-31T{hour:02}:00:00Z");
+    let seconds = ((to - from) * 3600).to_string();
+    let who = [
+        "charge",
+        job,
+        "-A",
+        "chemistry",
+        "-u",
+        "amy",
+        "-m",
+        "colony",
+    ];
+    let (from, to) = (at(from), at(to));
+    let what = [
+        "--procs",
+        "1",
+        "--start",
+        &from,
+        "--end",
+        &to,
+        "--duration",
+        &seconds,
+    ];
+    bank.bank_ok(&[&who[..], &what].concat());
+}
+
+/// Imports records of `sacct` with these columns behind user and account.
+fn sacct(bank: &Bank, records: &[(&str, &str)]) {
+    let mut text =
+        "JobID|Cluster|User|Account|State|Submit|Start|End|Elapsed|NNodes|NCPUS\n".to_owned();
+    for (job, rest) in records {
+        text += &format!("{job}|colony|amy|chemistry|{rest}\n");
+    }
+    let path = file(bank, "day.sacct");
+    fs::write(&path, text).unwrap();
+    let path = path.to_str().unwrap();
+    bank.bank_ok(&["import", "sacct", path, "--source", "slurm:colony"]);
+}
+
+/// The rows and the totals of the time of these tests.
+fn compared(bank: &Bank) -> (Vec<(String, String, String)>, Value) {
+    let words = ["reconcile", "-m", "colony", "--from", "2025-12-01"];
+    let found = bank.json(&[&words[..], &["--to", "2026-01-02", "--all"]].concat());
+    (rows(&found), found["totals"].clone())
+}
+
+fn expected(rows: &[(&str, &str, &str)]) -> Vec<(String, String, String)> {
+    let owned = |(kind, job, more): &(&str, &str, &str)| {
+        ((*kind).to_owned(), (*job).to_owned(), (*more).to_owned())
+    };
+    rows.iter().map(owned).collect()
+}
+
+/// Each run of a requeued job has the charge of its own time, or none.
+#[test]
+fn a_charge_belongs_to_one_run_only() {
+    let mut bank = watched();
+    let run = "COMPLETED|2025-12-31T09:00:00|2025-12-31T12:00:00|2025-12-31T13:00:00|01:00:00|1|1";
+    // The charge of the recorded run was lost.
+    charged_by_hand(&bank, "17", 10, 11);
+    // The first run has no record.
+    charged_by_hand(&bank, "18", 10, 11);
+    charged_by_hand(&bank, "18", 12, 13);
+    sacct(&bank, &[("17", run), ("18", run)]);
+    let (rows, totals) = compared(&bank);
+    let all = [
+        ("not_charged", "17", ""),
+        ("matched", "18", ""),
+        ("not_recorded", "17", ""),
+        ("not_recorded", "18", ""),
+    ];
+    assert_eq!(rows, expected(&all));
+    assert_eq!(totals["not_charged"]["processor_s"], "3600", "{totals}");
+    assert_eq!(
+        totals["not_recorded"]["charged_processor_s"], "7200",
+        "{totals}"
+    );
+    bank.verify();
+}
+
 /// Page by page the answer is the same.
 #[test]
 fn pages_add_up_to_the_whole() {

@@ -4,19 +4,21 @@
 //! possible charge, and through the instances, for charges without a record. Each page reads a
 //! bounded number of rows.
 
-use super::super::{Error, codec};
+use super::super::Error;
 use super::SCAN_MAX;
-use bank_core::decimal::Decimal;
-use bank_core::reconcile::{Side, nearest, short_id};
-use bank_core::time::{MICROS, Seconds, Timestamp};
-use rusqlite::{Connection, OptionalExtension, Row};
+use bank_core::reconcile::{Side, short_id};
+use bank_core::time::{Seconds, Timestamp};
+use rusqlite::{Connection, OptionalExtension};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use uses::{Asked, CHARGE, MOST, RECORD, Recorded, Uses, charged, recorded};
+
+mod uses;
 
 /// Charges whose first document arrived longer than this before the period are only read if a
 /// record refers to them.
 const OPENED_BEFORE: Seconds = Seconds(92 * 86_400);
-
-/// Charges of one id that are looked at.
-const CHARGES_MAX: i64 = 1_000;
 
 /// The request.
 #[derive(Clone, Debug)]
@@ -67,6 +69,7 @@ pub fn page(
         question,
         compared: compared(connection, question)?,
         charging: charging(connection, question)?,
+        read: RefCell::default(),
     };
     let (from, _) = question.time;
     let after = after.unwrap_or(Place::Record(from.0.saturating_sub(1), i64::MAX));
@@ -112,35 +115,9 @@ struct Walk<'a> {
     question: &'a Question,
     compared: Vec<i64>,
     charging: Option<i64>,
+    /// What was read for this page.
+    read: RefCell<HashMap<Asked<'a>, Rc<Uses>>>,
 }
-
-/// A row of `usage_identity`.
-struct Recorded {
-    id: i64,
-    source: String,
-    job: String,
-    side: Side,
-    is_kept: bool,
-    amount: i64,
-    end: i64,
-    instance: Option<i64>,
-    counts: bool,
-}
-
-/// An instance that was charged.
-struct Charged {
-    job: String,
-    side: Side,
-    amount: i128,
-}
-
-const RECORD: &str = "u.id, s.name, u.object_id, u.start_at, u.end_at, u.wall_us, u.millis,
-    u.project, u.account, u.user, u.became, u.amount, u.instance
-    FROM usage_identity u JOIN source s ON s.id = u.source";
-
-const CHARGE: &str = "id, object_id, coalesce(start_at, began_at),
-    coalesce(end_at, used_until, closed_at), charged_s + kept_s, processors, project, user, billed,
-    shadow_billed";
 
 impl Walk<'_> {
     /// Records by their end; after the last one the charges follow.
@@ -175,88 +152,80 @@ impl Walk<'_> {
     /// The relation of a record to the charges, if any.
     fn judged(&self, record: Recorded) -> Result<Option<Pair>, Error> {
         let wanted = self.question.source.as_ref();
-        let is_wanted = wanted.is_none_or(|name| *name == record.source);
+        let is_wanted = wanted.is_none_or(|name| *name == record.source.1);
+        let found = |record: Recorded, whole, charge, is_twice| {
+            is_wanted.then_some(Pair {
+                job: record.job,
+                source: Some(record.source.1),
+                record: Some(whole),
+                charge,
+                is_twice,
+            })
+        };
         if record.is_kept {
             if !is_wanted {
                 return Ok(None);
             }
-            let charge = self.charge_of(&record)?;
-            return Ok(Some(Pair {
-                job: record.job,
-                source: Some(record.source),
-                record: Some(record.side),
-                charge,
-                is_twice: false,
-            }));
+            let uses = self.uses(&record.job, record.source.0, self.charging, false)?;
+            let whole = uses.found(&record);
+            return Ok(whole.and_then(|(whole, charge)| found(record, whole, charge, false)));
         }
-        if record.side.is_negative() {
-            return Ok(is_wanted.then_some(Pair {
-                job: record.job,
-                source: Some(record.source),
-                record: Some(record.side),
-                charge: None,
-                is_twice: false,
-            }));
+        let side = record.side.clone();
+        if side.is_negative() {
+            return Ok(found(record, side, None, false));
         }
         if let Some(charge) = self.other_charge(&record)? {
-            return Ok(is_wanted.then_some(Pair {
-                job: record.job,
-                source: Some(record.source),
-                record: Some(record.side),
-                charge: Some(charge),
-                is_twice: true,
-            }));
+            return Ok(found(record, side, Some(charge), true));
         }
         // It is the charge itself.
-        if self.compared.is_empty() || self.is_recorded(&record.job, record.side.start)? {
+        if self.compared.is_empty() || self.is_recorded(&record)? {
             return Ok(None);
         }
         Ok(Some(Pair {
             job: record.job,
             source: None,
             record: None,
-            charge: Some((record.side, record.amount.into())),
+            charge: Some((side, record.amount.into())),
             is_twice: false,
         }))
     }
 
-    /// The charge that a kept record belongs to: of the scheduler, else of the collector that charges.
-    fn charge_of(&self, record: &Recorded) -> Result<Option<(Side, i128)>, Error> {
-        let mut charges = Vec::new();
-        for job in ids(&record.job) {
-            let sql = format!(
-                "SELECT {CHARGE} FROM instance WHERE object_id = ?1 AND machine = ?2 AND object_type = 'job'
-                     AND last_usage IS NOT NULL ORDER BY number LIMIT ?3"
-            );
-            let mut statement = self.connection.prepare_cached(&sql)?;
-            let mut rows = statement.query((job, &self.question.machine, CHARGES_MAX))?;
-            while let Some(row) = rows.next()? {
-                charges.push(charged(row)?);
-            }
-            if !charges.is_empty() {
-                break;
-            }
-        }
-        let start = record.side.start;
-        if let Some(charge) = nearest(start, &charges, |charge| charge.side.start) {
-            return Ok(Some((charge.side.clone(), charge.amount)));
-        }
-        let Some(charging) = &self.question.charging else {
-            return Ok(None);
+    /// The records of a collector about an object, and the charges of the object.
+    fn uses(
+        &self,
+        job: &str,
+        source: i64,
+        charger: Option<i64>,
+        waits: bool,
+    ) -> Result<Rc<Uses>, Error> {
+        let asked = Asked {
+            machine: &self.question.machine,
+            job: short_id(job).to_owned(),
+            source,
+            charger,
+            waits,
         };
-        let sql = format!(
-            "SELECT {RECORD} WHERE s.name = ?1 AND u.object_id = ?2 AND u.machine = ?3
-                 AND u.became <> 'kept' ORDER BY u.start_at LIMIT ?4"
-        );
-        let mut statement = self.connection.prepare_cached(&sql)?;
-        let parameters = (charging, &record.job, &self.question.machine, CHARGES_MAX);
-        let mut rows = statement.query(parameters)?;
-        let mut own = Vec::new();
-        while let Some(row) = rows.next()? {
-            own.push(recorded(row)?);
+        if let Some(uses) = self.read.borrow().get(&asked) {
+            return Ok(Rc::clone(uses));
         }
-        let found = nearest(start, &own, |charge| charge.side.start);
-        Ok(found.map(|charge| (charge.side.clone(), charge.amount.into())))
+        let uses = Rc::new(Uses::read(self.connection, &asked)?);
+        self.read.borrow_mut().insert(asked, Rc::clone(&uses));
+        Ok(uses)
+    }
+
+    /// Whether one of the compared collectors has a record of the use of a record that was charged.
+    fn is_recorded(&self, record: &Recorded) -> Result<bool, Error> {
+        let own = record.source.0;
+        for source in &self.compared {
+            if *source == own
+                || self
+                    .uses(&record.job, *source, Some(own), false)?
+                    .has_record(record)
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Another charge of the use of a record that was charged: of an instance that is not its own, or of a
@@ -274,7 +243,7 @@ impl Walk<'_> {
         );
         let mut statement = self.connection.prepare_cached(&sql)?;
         let machine = &self.question.machine;
-        let parameters = (&record.job, machine, record.instance, CHARGES_MAX);
+        let parameters = (&record.job, machine, record.instance, MOST);
         let mut rows = statement.query(parameters)?;
         while let Some(row) = rows.next()? {
             let charge = charged(row)?;
@@ -295,11 +264,11 @@ impl Walk<'_> {
         let mut sources = self
             .connection
             .prepare_cached("SELECT id FROM source WHERE name <> ?1")?;
-        let mut sources = sources.query([&record.source])?;
+        let mut sources = sources.query([&record.source.1])?;
         while let Some(source) = sources.next()? {
             let id: i64 = source.get(0)?;
             let mut statement = self.connection.prepare_cached(&sql)?;
-            let parameters = (id, &record.job, machine, record.id, CHARGES_MAX);
+            let parameters = (id, &record.job, machine, record.id, MOST);
             let mut rows = statement.query(parameters)?;
             while let Some(row) = rows.next()? {
                 let other = recorded(row)?;
@@ -309,47 +278,6 @@ impl Walk<'_> {
             }
         }
         Ok(None)
-    }
-
-    /// Whether one of the compared collectors has a record of a use.
-    fn is_recorded(&self, job: &str, start: Option<Timestamp>) -> Result<bool, Error> {
-        self.is_recorded_by(&self.compared, job, start)
-    }
-
-    fn is_recorded_by(
-        &self,
-        sources: &[i64],
-        job: &str,
-        start: Option<Timestamp>,
-    ) -> Result<bool, Error> {
-        // A server name can follow the id; it does not begin with a digit.
-        let mut exact = self.connection.prepare_cached(
-            "SELECT start_at FROM usage_identity WHERE source = ?1 AND object_id = ?2 LIMIT ?3",
-        )?;
-        let mut longer = self.connection.prepare_cached(
-            "SELECT start_at, object_id FROM usage_identity
-             WHERE source = ?1 AND object_id > ?2 || '.' AND object_id < ?2 || '/' LIMIT ?3",
-        )?;
-        for source in sources {
-            let mut starts: Vec<Option<Timestamp>> = Vec::new();
-            for id in ids(job) {
-                let mut rows = exact.query((source, id, CHARGES_MAX))?;
-                while let Some(row) = rows.next()? {
-                    starts.push(time(row.get(0)?));
-                }
-            }
-            let mut rows = longer.query((source, job, CHARGES_MAX))?;
-            while let Some(row) = rows.next()? {
-                let id: String = row.get(1)?;
-                if short_id(&id) == job {
-                    starts.push(time(row.get(0)?));
-                }
-            }
-            if nearest(start, &starts, |at| *at).is_some() {
-                return Ok(true);
-            }
-        }
-        Ok(false)
     }
 
     /// The instance before the first one that is looked at.
@@ -372,6 +300,26 @@ impl Walk<'_> {
             }
         }
         Ok(low.saturating_sub(1))
+    }
+
+    /// Whether one of these collectors has a record of an instance.
+    fn has_record(
+        &self,
+        sources: &[i64],
+        instance: i64,
+        job: &str,
+        waits: bool,
+    ) -> Result<bool, Error> {
+        let charger = self.charging.filter(|_| !waits);
+        for source in sources {
+            if self
+                .uses(job, *source, charger, waits)?
+                .has_instance(instance)
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Charges of the time without a record, and kept uses that wait for one.
@@ -405,7 +353,7 @@ impl Walk<'_> {
             }
             looked += 1;
             last = row.get(0)?;
-            if !row.get::<_, bool>(10)? {
+            if !row.get::<_, bool>(11)? {
                 continue;
             }
             meant += 1;
@@ -415,10 +363,9 @@ impl Walk<'_> {
                 .end
                 .is_some_and(|end| end >= from && end < until);
             // A kept use of a scheduler waits for the collector that charges the machine.
-            let waits = row.get::<_, i64>(11)? > 0;
+            let waits = row.get::<_, i64>(12)? > 0;
             let sources = if waits { &charging } else { &self.compared };
-            let start = charge.side.start;
-            if is_of_the_time && !self.is_recorded_by(sources, &charge.job, start)? {
+            if is_of_the_time && !self.has_record(sources, last, &charge.job, waits)? {
                 pairs.push(Pair {
                     job: charge.job,
                     source: None,
@@ -430,62 +377,4 @@ impl Walk<'_> {
         }
         Ok(None)
     }
-}
-
-/// An id, and the same without a server's name.
-fn ids(job: &str) -> impl Iterator<Item = &str> {
-    let short = short_id(job);
-    std::iter::once(job).chain((short != job).then_some(short))
-}
-
-fn time(at: i64) -> Option<Timestamp> {
-    (at != 0).then_some(Timestamp(at))
-}
-
-fn recorded(r: &Row<'_>) -> Result<Recorded, Error> {
-    let (start, end): (i64, Option<i64>) = (r.get(3)?, r.get(4)?);
-    let wall: Option<i64> = r.get(5)?;
-    let millis: Option<i64> = r.get(6)?;
-    let (project, account): (String, String) = (r.get(7)?, r.get(8)?);
-    let became: String = r.get(10)?;
-    let between = end.and_then(|end| end.checked_sub(start));
-    Ok(Recorded {
-        id: r.get(0)?,
-        source: r.get(1)?,
-        job: r.get(2)?,
-        side: Side {
-            start: Some(Timestamp(start)),
-            end: end.map(Timestamp),
-            wall_us: wall.or(between),
-            processors: millis.map(|m| Decimal::from_billionths(i128::from(m) * 1_000_000)),
-            project: if project.is_empty() { account } else { project },
-            user: r.get(9)?,
-        },
-        is_kept: became == "kept",
-        counts: matches!(became.as_str(), "charged" | "adjusted" | "free"),
-        instance: r.get(12)?,
-        amount: r.get::<_, Option<i64>>(11)?.unwrap_or_default(),
-        end: end.unwrap_or_default(),
-    })
-}
-
-fn charged(r: &Row<'_>) -> Result<Charged, Error> {
-    let seconds: i64 = r.get(4)?;
-    let processors: Option<String> = r.get(5)?;
-    let processors = processors
-        .map(|text| codec::word("instance.processors", &text, Decimal::read))
-        .transpose()?;
-    let (real, shadow): (i64, i64) = (r.get(8)?, r.get(9)?);
-    Ok(Charged {
-        job: r.get(1)?,
-        side: Side {
-            start: r.get::<_, Option<i64>>(2)?.map(Timestamp),
-            end: r.get::<_, Option<i64>>(3)?.map(Timestamp),
-            wall_us: Some(seconds.saturating_mul(MICROS)),
-            processors,
-            project: r.get(6)?,
-            user: r.get(7)?,
-        },
-        amount: i128::from(real) + i128::from(shadow),
-    })
 }
