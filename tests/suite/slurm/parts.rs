@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use super::hooks::{Hooks, Job};
+use super::hooks::{HEAD, Hooks, Job};
 use crate::export::sums::agree;
-use crate::harness::Bank;
+use crate::harness::{Bank, T0};
 
 /// Slurm gives a job that is cancelled while it waits the time of the cancellation as its start and its end: every
 /// rendering skips it.
@@ -67,5 +67,48 @@ fn a_run_that_a_failed_node_ended_is_charged() {
         assert_eq!(hooks.bank.jobs().len(), 2, "{id}");
         agree(&hooks.bank);
         hooks.bank.verify();
+    }
+}
+
+/// Imports records of job 17 under [`HEAD`], a day later.
+fn import(bank: &Bank, records: &[&str]) {
+    bank.set_clock(T0 + 86_400);
+    let lines = records
+        .iter()
+        .map(|record| format!("17|17|colony|amy|chemistry|{record}\n"));
+    let path = bank.folder().join("day.sacct");
+    fs::write(&path, format!("{HEAD}{}", lines.collect::<String>())).unwrap();
+    let path = path.to_str().unwrap();
+    bank.bank_ok(&["import", "sacct", path, "--source", "slurm:colony"]);
+}
+
+/// The records of a job of four processors from 0 to 360, and of one since 300, as `sacct` prints them: both have the
+/// start of the job, and the submission of the second one is the time of its size.
+const FIRST: &str = "RESIZING|0:0|2026-01-01T00:00:00|2026-01-01T00:00:00|2026-01-01T00:05:00|00:05:00|2|4|cpu=4,node=2";
+const LIVE: &str =
+    "RUNNING|0:0|2026-01-01T00:05:00|2026-01-01T00:00:00|Unknown|00:05:10|1|1|cpu=1,node=1";
+const LAST: &str = "COMPLETED|0:0|2026-01-01T00:05:00|2026-01-01T00:00:00|2026-01-01T00:06:00|00:06:00|1|1|cpu=1,node=1";
+
+/// What such a job costs.
+const RESIZED: i64 = 4 * 300 + 60;
+
+/// Each size of a job is charged for its own time, whenever its records arrive and how often.
+#[test]
+fn records_of_a_resized_job_are_charged_by_its_sizes() {
+    for imports in [
+        &[&[FIRST, LAST][..]][..],
+        &[&[FIRST, LIVE], &[FIRST, LAST], &[LAST]],
+        &[&[LAST], &[FIRST]],
+    ] {
+        let mut bank = Bank::new();
+        for records in imports {
+            import(&bank, records);
+        }
+        let left = 100_000 - RESIZED;
+        assert_eq!(bank.figures("chemistry"), (left, 0, left), "{imports:?}");
+        let parts = "SELECT count(*) FROM usage_identity";
+        assert_eq!(bank.query(parts), [["2"]], "{imports:?}");
+        agree(&bank);
+        bank.verify();
     }
 }

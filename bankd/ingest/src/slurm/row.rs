@@ -19,8 +19,11 @@ const TASKS_MAX: usize = 100_000;
 /// The longest list of tasks, in bytes.
 const ID_MAX: usize = 64 << 10;
 
+/// The state of a part of a job that has another size since.
+const RESIZED: &str = "RESIZING";
+
 /// States of finished jobs.
-const ENDED: [(&str, State); 10] = [
+const ENDED: [(&str, State); 11] = [
     ("BOOT_FAIL", State::Failed),
     ("CANCELLED", State::Aborted),
     ("COMPLETED", State::Completed),
@@ -29,6 +32,7 @@ const ENDED: [(&str, State); 10] = [
     ("NODE_FAIL", State::Failed),
     ("OUT_OF_MEMORY", State::Failed),
     ("PREEMPTED", State::Preempted),
+    (RESIZED, State::Completed),
     ("REVOKED", State::Aborted),
     ("TIMEOUT", State::Timeout),
 ];
@@ -38,7 +42,7 @@ const LIVE: [&str; 13] = [
     "PENDING",
     "RUNNING",
     "REQUEUED",
-    "RESIZING",
+    RESIZED,
     "SUSPENDED",
     "COMPLETING",
     "CONFIGURING",
@@ -144,9 +148,11 @@ impl Row<'_> {
 
     fn judged(&self, order: Order) -> Result<Result<Vec<Job>, Label>, String> {
         let word = self.state.split(' ').next().unwrap_or_default();
+        // jobcomp prints no start of such a part, and the submission separates it from the next one.
+        let is_whole = self.submit.at().is_none() || order == Order::StateFirst;
         let ended = ENDED
             .iter()
-            .find(|(name, _)| name.eq_ignore_ascii_case(word));
+            .find(|(name, _)| name.eq_ignore_ascii_case(word) && !(is_whole && *name == RESIZED));
         let other = || {
             if LIVE.iter().any(|name| name.eq_ignore_ascii_case(word)) {
                 Label::from("live_state")
@@ -190,9 +196,14 @@ impl Row<'_> {
         state: State,
     ) -> Result<Vec<Job>, String> {
         let mut ids = expand(&self.id)?;
+        let (start, earlier) = self.begun(start, end);
+        let rest = |whole: Number| whole.minus(earlier).filter(|rest| !rest.is_negative());
+        let elapsed = self
+            .elapsed
+            .map(|whole| rest(whole).unwrap_or(Number::ZERO));
         let beyond = || "a figure beyond the supported range".to_owned();
         // Without a run time to go by, an end before the start is no use.
-        let times = span_of(Some(start), Some(end), self.elapsed.or(self.run_time));
+        let times = span_of(Some(start), Some(end), elapsed.or(self.run_time));
         let times = times.unwrap_or(Span::empty(start.us));
         let us = times.end_us.checked_sub(times.start_us);
         let wall = Number::seconds(us.ok_or_else(beyond)?);
@@ -245,9 +256,26 @@ impl Row<'_> {
         if self.has_nodes {
             job.add("node_s", used(self.nodes).ok_or_else(beyond)?);
         }
-        job.add_if("elapsed_s", self.elapsed);
+        job.add_if("elapsed_s", elapsed);
         job.add_if("cpu_s", self.cpu);
         tasks(job, ids)
+    }
+
+    /// The start of what the record describes, and the seconds of the job before it. `sacct` prints a record for each
+    /// size of a resized job, all with the start of the job, and as submission of a later one the time of its size.
+    fn begun(&self, start: Instant, end: Instant) -> (Instant, Number) {
+        let is_exact = |at: &Instant| !at.is_ambiguous();
+        let since = self
+            .submit
+            .at()
+            .filter(|at| start.us < at.us && at.us <= end.us);
+        match since.filter(is_exact) {
+            Some(since) if is_exact(&start) && is_exact(&end) => {
+                let earlier = since.us.saturating_sub(start.us);
+                (since, Number::seconds(earlier))
+            }
+            _ => (start, Number::ZERO),
+        }
     }
 }
 

@@ -134,6 +134,113 @@ fn rows_are_judged_in_the_order_of_their_rendering() {
     }
 }
 
+/// `sacct` prints a record for each size of a job, all with the start of the job.
+#[test]
+fn parts_of_a_resized_job_touch_each_other() {
+    let at = |minute: i64| Moment::At(Instant::exact(minute * 60_000_000));
+    let twice = |minute: i64| {
+        let us = minute * 60_000_000;
+        Moment::At(Instant::repeated(us, us + 3_600_000_000))
+    };
+    for (order, state, submit, end, elapsed, expected) in [
+        (
+            Order::EndStartState,
+            "RESIZING",
+            at(0),
+            at(11),
+            10,
+            "1 600 600",
+        ),
+        (
+            Order::EndStartState,
+            "COMPLETED",
+            at(11),
+            at(25),
+            24,
+            "11 840 840",
+        ),
+        (
+            Order::EndStartState,
+            "CANCELLED by 7",
+            at(25),
+            at(25),
+            24,
+            "25 0 0",
+        ),
+        // It was suspended for longer than the last part.
+        (
+            Order::EndStartState,
+            "COMPLETED",
+            at(20),
+            at(25),
+            14,
+            "20 300 0",
+        ),
+        (
+            Order::EndStartState,
+            "COMPLETED",
+            at(30),
+            at(25),
+            24,
+            "1 1440 1440",
+        ),
+        (
+            Order::EndStartState,
+            "COMPLETED",
+            twice(11),
+            at(25),
+            24,
+            "1 1440 1440",
+        ),
+        (
+            Order::EndStartState,
+            "RESIZING",
+            at(0),
+            Moment::None,
+            10,
+            "not_ended",
+        ),
+        (
+            Order::StateFirst,
+            "RESIZING",
+            at(0),
+            at(11),
+            10,
+            "live_state",
+        ),
+        (
+            Order::EndStartState,
+            "RESIZING",
+            Moment::None,
+            at(11),
+            10,
+            "live_state",
+        ),
+    ] {
+        let row = Row {
+            id: "1".into(),
+            state: state.into(),
+            submit,
+            start: at(1),
+            end,
+            elapsed: Some(Number::whole(elapsed * 60)),
+            ..Row::default()
+        };
+        let result = match row.found(order) {
+            Found::Jobs(jobs) => {
+                let job = &jobs[0];
+                let elapsed = job.quantities.iter().find(|(name, _)| *name == "elapsed_s");
+                let elapsed = elapsed.map(|(_, value)| value.to_string());
+                let start = job.start_us / 60_000_000;
+                format!("{start} {} {}", job.wall, elapsed.unwrap_or_default())
+            }
+            Found::Skipped(label) => label.to_string(),
+            found => format!("{found:?}"),
+        };
+        assert_eq!(result, expected, "{state} {submit:?} {end:?}");
+    }
+}
+
 /// One short line with a long name must not become gigabytes.
 #[test]
 fn an_array_is_bounded_by_its_tasks_and_their_texts() {
