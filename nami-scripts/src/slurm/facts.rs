@@ -35,6 +35,8 @@ pub(super) struct Facts {
     pub(super) submit: Option<i64>,
     pub(super) start: Option<i64>,
     pub(super) end: Option<i64>,
+    /// When it got the size that it has now; none if it never had another one.
+    pub(super) resized: Option<i64>,
     /// Seconds that it ran, without those in which it was suspended.
     pub(super) ran_s: Option<i64>,
     /// `cpu=4,mem=8G,node=1,billing=6,gres/gpu:a100=2`.
@@ -143,6 +145,7 @@ impl Facts {
         self.submit = moment(get("SubmitTime"));
         self.start = moment(get("StartTime"));
         self.end = moment(get("EndTime"));
+        self.resized = moment(get("ResizeTime"));
         self.ran_s = span(get("RunTime"));
         Ok(())
     }

@@ -178,6 +178,16 @@ impl Hooks {
         )
     }
 
+    /// The job ends with the size that it has since a time.
+    pub(super) fn epilog_resized(&self, job: &Job, at: i64) -> Ran {
+        self.bank.set_clock(T0 + job.end);
+        let times = (job.start, job.end, job.end - job.start);
+        let line = job.line("COMPLETED", times);
+        let resized = format!(" ResizeTime={} StartTime=", T0 + at);
+        let line = line.replacen(" StartTime=", &resized, 1);
+        self.run("bank-slurm-epilog", job, Some(&line))
+    }
+
     /// The run ends, and the job returns to the queue.
     pub(super) fn requeue(&self, job: &Job) -> Ran {
         self.bank.set_clock(T0 + job.end);

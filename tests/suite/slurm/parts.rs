@@ -112,3 +112,34 @@ fn records_of_a_resized_job_are_charged_by_its_sizes() {
         bank.verify();
     }
 }
+
+/// The epilog charges the time before the last size with the size at the start, and the records of `sacct` are one use
+/// beside its charge.
+#[test]
+fn a_resized_job_is_charged_by_the_hooks() {
+    let mut hooks = Hooks::new(Bank::new());
+    let job = Job::new("17", "17");
+    hooks.prolog(&job).expect(0, "");
+    let small = Job {
+        tres: "cpu=1,node=1",
+        ..job
+    };
+    hooks.epilog_resized(&small, 300).expect(0, "");
+    let left = 100_000 - RESIZED;
+    assert_eq!(hooks.bank.figures("chemistry"), (left, 0, left));
+    assert_eq!(hooks.bank.jobs().len(), 1);
+    import(&hooks.bank, &[FIRST, LAST]);
+    assert_eq!(hooks.bank.figures("chemistry"), (left, 0, left));
+    let words = ["reconcile", "-m", "colony", "--from", "2025-12-31"];
+    let until = ["--to", "2026-01-02", "--all"];
+    let found = hooks.bank.json(&[&words[..], &until].concat());
+    let rows = found["items"].as_array().unwrap();
+    assert_eq!(rows.len(), 1, "{found}");
+    assert_eq!(rows[0]["kind"], "matched", "{found}");
+    let totals = &found["totals"]["matched"];
+    let work = RESIZED.to_string();
+    assert_eq!(totals["processor_s"], work, "{found}");
+    assert_eq!(totals["charged_processor_s"], work, "{found}");
+    agree(&hooks.bank);
+    hooks.bank.verify();
+}
