@@ -291,7 +291,7 @@ fn execute(command: &Commands) -> Result<u8, Failure> {
 }
 
 /// Writes a manual page for the program and each of its commands.
-fn manual(folder: &Path) -> anyhow::Result<()> {
+fn manual(folder: &Path) -> Result<()> {
     let made = std::fs::create_dir_all(folder);
     made.and_then(|()| clap_mangen::generate_to(Cli::command(), folder))
         .with_context(|| format!("{}", folder.display()))
