@@ -175,11 +175,9 @@ fn charged_by_hand(bank: &Bank, job: &str, from: u32, to: u32) {
 
 /// Imports records of `sacct` with these columns behind user and account.
 fn sacct(bank: &Bank, records: &[(&str, &str)]) {
-    let mut text =
-        "JobID|Cluster|User|Account|State|Submit|Start|End|Elapsed|NNodes|NCPUS\n".to_owned();
-    for (job, rest) in records {
-        text += &format!("{job}|colony|amy|chemistry|{rest}\n");
-    }
+    let head = "JobID|Cluster|User|Account|State|Submit|Start|End|Elapsed|NNodes|NCPUS\n";
+    let line = |(job, rest): &(&str, &str)| format!("{job}|colony|amy|chemistry|{rest}\n");
+    let text = head.to_owned() + &records.iter().map(line).collect::<String>();
     let path = file(bank, "day.sacct");
     fs::write(&path, text).unwrap();
     let path = path.to_str().unwrap();

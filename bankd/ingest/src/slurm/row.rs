@@ -196,11 +196,7 @@ impl Row<'_> {
         state: State,
     ) -> Result<Vec<Job>, String> {
         let mut ids = expand(&self.id)?;
-        let (start, earlier) = self.begun(start, end);
-        let rest = |whole: Number| whole.minus(earlier).filter(|rest| !rest.is_negative());
-        let elapsed = self
-            .elapsed
-            .map(|whole| rest(whole).unwrap_or(Number::ZERO));
+        let (start, elapsed) = self.begun(start, end);
         let beyond = || "a figure beyond the supported range".to_owned();
         // Without a run time to go by, an end before the start is no use.
         let times = span_of(Some(start), Some(end), elapsed.or(self.run_time));
@@ -261,21 +257,23 @@ impl Row<'_> {
         tasks(job, ids)
     }
 
-    /// The start of what the record describes, and the seconds of the job before it. `sacct` prints a record for each
-    /// size of a resized job, all with the start of the job, and as submission of a later one the time of its size.
-    fn begun(&self, start: Instant, end: Instant) -> (Instant, Number) {
-        let is_exact = |at: &Instant| !at.is_ambiguous();
-        let since = self
-            .submit
-            .at()
-            .filter(|at| start.us < at.us && at.us <= end.us);
-        match since.filter(is_exact) {
-            Some(since) if is_exact(&start) && is_exact(&end) => {
-                let earlier = since.us.saturating_sub(start.us);
-                (since, Number::seconds(earlier))
-            }
-            _ => (start, Number::ZERO),
-        }
+    /// The start and the run time of what the record describes. `sacct` prints a record for each size of a resized job,
+    /// all with the start and the run time of the job, and as submission of a later one the time of its size.
+    fn begun(&self, start: Instant, end: Instant) -> (Instant, Option<Number>) {
+        let times = [start, end];
+        let since = self.submit.at().filter(|at| {
+            let is_exact = |at: &Instant| !at.is_ambiguous();
+            start.us < at.us && at.us <= end.us && times.iter().chain([at]).all(is_exact)
+        });
+        let Some(since) = since else {
+            return (start, self.elapsed);
+        };
+        let earlier = Number::seconds(since.us.saturating_sub(start.us));
+        let rest = |whole: Number| whole.minus(earlier).filter(|rest| !rest.is_negative());
+        let elapsed = self
+            .elapsed
+            .map(|whole| rest(whole).unwrap_or(Number::ZERO));
+        (since, elapsed)
     }
 }
 
