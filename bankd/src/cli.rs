@@ -282,19 +282,17 @@ fn execute(command: &Commands) -> Result<u8, Failure> {
         Commands::Demo(args) => Ok(demo::run(args)?),
         Commands::Import(args) => read_usage(args),
         Commands::Config { command } => about_settings(command),
-        Commands::Man { folder } => {
-            manual(folder)?;
-            say!("manual pages in {}", folder.display());
-            Ok(exit::DONE)
-        }
+        Commands::Man { folder } => manual(folder),
     }
 }
 
 /// Writes a manual page for the program and each of its commands.
-fn manual(folder: &Path) -> Result<()> {
+fn manual(folder: &Path) -> Result<u8, Failure> {
     let made = std::fs::create_dir_all(folder);
     made.and_then(|()| clap_mangen::generate_to(Cli::command(), folder))
-        .with_context(|| format!("{}", folder.display()))
+        .with_context(|| folder.display().to_string())?;
+    say!("manual pages in {}", folder.display());
+    Ok(exit::DONE)
 }
 
 /// Shows or checks the settings.

@@ -45,7 +45,7 @@ fn roles_of_people_are_given_listed_and_taken_back() {
         2,
         "project",
     );
-    refused(&bank.bank(&["role", "grant", "bob", "king"]), 1, "role");
+    refused(&bank.bank(&["role", "grant", "bob", "king"]), 1, "'king'");
     refused(
         &bank.bank(&["role", "grant", "bob", "pi", "-A", "nosuch"]),
         4,

@@ -76,7 +76,7 @@ fn a_refund_shows_with_the_job() {
     refused(
         &bank.bank(&["refund", "Moab.1024", "35745"]),
         "refund_exceeds_charge",
-        &["35744"],
+        &["35,744"],
     );
     refused(&bank.bank(&["refund", "Moab.none"]), "not_found", &[]);
     let output = bank.bank_ok(&["refund", "Moab.1024", "744", "-m", "colony"]);

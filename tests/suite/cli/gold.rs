@@ -333,7 +333,7 @@ fn a_job_is_held_charged_and_refunded_in_golds_words() {
 #[test]
 fn a_reserve_for_another_project_moves_the_lien_without_its_amount() {
     let mut bank = bank();
-    for line in ["gdeposit -p chem -z 1000", "gdeposit -p biology -z 500"] {
+    for line in ["gdeposit -a 3 -z 1000", "gdeposit -a 2 -z 500"] {
         assert_eq!(run(&bank, line).exit, 0, "{line}");
     }
     for project in ["chem", "biology"] {

@@ -3,34 +3,33 @@
 use super::statement::november;
 use crate::harness::{Setup, T0};
 
-/// An allocation of December that ends at midnight, one of January, and one whose start is moved later: each month begins with
+/// An allocation of January that ends at midnight, one of February, and one whose start is moved later: each month begins with
 /// what the one before ended with, as `bank statement` does.
 #[test]
 fn gstatement_adds_up_at_the_ends_of_windows() {
     let bank = Setup::new().start();
     let day = 86_400;
-    bank.set_clock(T0 - 31 * day);
     bank.bank_ok(&["machine", "add", "ia64"]);
     for project in ["chem", "bio"] {
         bank.bank_ok(&["project", "add", project, "--members", "amy"]);
     }
     for line in [
-        "deposit chem 10000 --start 2025-12-01 --end 2026-01-01",
-        "deposit chem 10000 --new --start 2026-01-01 --end 2026-02-01",
+        "deposit chem 10000 --start 2026-01-01 --end 2026-02-01",
+        "deposit chem 10000 --new --start 2026-02-01 --end 2026-03-01",
         "deposit bio 5000",
     ] {
         bank.bank_ok(&line.split(' ').collect::<Vec<_>>());
     }
-    bank.set_clock(T0 - 10 * day);
+    bank.set_clock(T0 + 10 * day);
     for project in ["chem", "bio"] {
         let line =
             format!("charge {project} -A {project} -u amy -m ia64 --procs 1 --duration 3600");
         bank.bank_ok(&line.split(' ').collect::<Vec<_>>());
     }
-    bank.set_clock(T0 + 40 * day);
+    bank.set_clock(T0 + 70 * day);
     let allocations = bank.json(&["allocation", "ls", "-a", "bio"]);
     let id = allocations["items"][0]["id"].to_string();
-    bank.bank_ok(&["allocation", "set", &id, "--start", "2026-02-05"]);
+    bank.bank_ok(&["allocation", "set", &id, "--start", "2026-03-05"]);
     let links = bank.folder().join("links");
     bank.bank_ok(&["gen", "links", links.to_str().unwrap()]);
     let figures = |line: &str| {
@@ -41,14 +40,11 @@ fn gstatement_adds_up_at_the_ends_of_windows() {
         let last = |l: &str| l.split_whitespace().last().unwrap().to_owned();
         lines.map(last).collect::<Vec<_>>().join(" ")
     };
-    let december = "-s 2025-12-01 -e 2026-01-01";
-    assert_eq!(
-        figures(&format!("-a chem {december}")),
-        "0 10000 -3600 6400"
-    );
-    assert_eq!(figures(&format!("-a bio {december}")), "0 5000 -3600 1400");
-    let january = figures("-a chem -s 2026-01-01 -e 2026-02-01");
-    assert_eq!(january, "6400 10000 -6400 10000");
+    let january = "-s 2026-01-01 -e 2026-02-01";
+    assert_eq!(figures(&format!("-a chem {january}")), "0 10000 -3600 6400");
+    assert_eq!(figures(&format!("-a bio {january}")), "0 5000 -3600 1400");
+    let february = figures("-a chem -s 2026-02-01 -e 2026-03-01");
+    assert_eq!(february, "6400 10000 -6400 10000");
 }
 
 #[test]

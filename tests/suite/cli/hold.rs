@@ -241,7 +241,7 @@ fn bad_input_has_one_line_its_exit_code_and_no_effect() {
         (
             [&["lien", "extend"], &["1"], &["--until", "infinity"]],
             1,
-            "end",
+            "--until",
         ),
     ] {
         let words = words.concat();

@@ -194,7 +194,7 @@ fn a_job_costs_the_same_in_any_order() {
     let long = (1_i64..4000, 1_i64..4000, 1_i64..4000);
     // Calls overtake one another by seconds only, all within one flush interval; what waited is late by as
     // much as it likes.
-    let short = (1_i64..30, 1_i64..30, 1_i64..30);
+    let short = (1_i64..20, 1_i64..20, 1_i64..20);
     let used = prop_oneof![(Just(true), long), (Just(false), short)];
     let courses = (order, used, any::<bool>());
     let tested = runner.run(&courses, |(order, (waited, used), has_times)| {

@@ -249,7 +249,7 @@ fn impossible_exports_are_reported() {
         (&["file", "--sink", "nosuch"][..], 4, "record file"),
         (&["file", "--dialect", "pbs"], 2, "dialect"),
         (&["file", "--from", "yesterday-ish"], 2, "yesterday-ish"),
-        (&["file", "--blank-user", ""], 1, "blank_user"),
+        (&["file", "--blank-user", ""], 1, "--blank-user"),
         (
             &["file", "--sink", "file", "--interim=false"],
             2,

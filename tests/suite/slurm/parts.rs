@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::hooks::{HEAD, Hooks, Job};
-use crate::export::sums::agree;
+use crate::export::sums::{agree, agree_exactly};
 use crate::harness::{Bank, T0};
 
 /// Slurm gives a job that is cancelled while it waits the time of the cancellation as its start and its end: every
@@ -140,6 +140,6 @@ fn a_resized_job_is_charged_by_the_hooks() {
     let work = RESIZED.to_string();
     assert_eq!(totals["processor_s"], work, "{found}");
     assert_eq!(totals["charged_processor_s"], work, "{found}");
-    agree(&hooks.bank);
+    agree_exactly(&hooks.bank);
     hooks.bank.verify();
 }
