@@ -423,7 +423,7 @@ const TRANSACTION: Object = Object {
         Actor Text = "t.actor", "Who.";
         Client Text = "t.client", "Through which client.";
         Origin Text = "t.origin", "cli, nami, gold, auditor, web or system.";
-        Request Text = "t.req_id", "The id of the request in the log.";
+        Request Text = "CASE WHEN t.req_uuid IS NULL THEN t.req_id ELSE lower(substr(hex(t.req_uuid), 1, 8) || '-' || substr(hex(t.req_uuid), 9, 4) || '-' || substr(hex(t.req_uuid), 13, 4) || '-' || substr(hex(t.req_uuid), 17, 4) || '-' || substr(hex(t.req_uuid), 21)) END", "The id of the request in the log.";
         Job Text = "coalesce((SELECT i.object_id FROM instance i WHERE i.id = t.instance), '')", "The scheduler's object id.";
         Reverses Whole opt = "t.reverses", "The transaction that it reverses.";
         Corrects Whole opt = "t.corrects", "The transaction that it corrects.";

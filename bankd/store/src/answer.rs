@@ -1,5 +1,18 @@
 //! The response to a command, stored with its idempotency key.
 
+use super::seal;
+use bank_core::time::Seconds;
+use rusqlite::types::ValueRef;
+
+/// How long an answer is kept that is no charge's (decisions.md 22).
+pub(crate) const KEPT: Seconds = Seconds(7 * 86_400);
+
+/// Expired rows that one go removes.
+pub const PRUNE_MAX: usize = 500;
+
+/// Bits of the checksum of a nonce.
+const NONCE_BITS: i64 = (1 << 48) - 1;
+
 /// The media type of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Media {
@@ -30,6 +43,15 @@ impl Media {
         }
     }
 
+    /// The same for an answer whose body is packed.
+    pub(crate) fn packed_word(self) -> &'static str {
+        match self {
+            Media::Json => "+j",
+            Media::Problem => "+p",
+            Media::Text => "+t",
+        }
+    }
+
     /// From the stored word, or from the value of the `Content-Type` field, which earlier versions stored.
     pub(crate) fn parse(stored: &str) -> Option<Media> {
         let all = [Media::Json, Media::Problem, Media::Text];
@@ -47,4 +69,33 @@ pub struct Answer {
     pub media: Media,
     /// The bytes.
     pub body: Vec<u8>,
+}
+
+/// The request of a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredAnswer {
+    /// The answer.
+    pub answer: Answer,
+    /// SHA-256 over method, path, query and body.
+    pub fingerprint: Vec<u8>,
+    /// The nonce of the request that made the row; empty on the socket. As it is read, the stored part of it.
+    pub nonce: String,
+}
+
+/// The stored state of a key.
+#[derive(Clone, Debug)]
+pub enum Known {
+    /// Nothing: the command is new.
+    New,
+    /// The same request was answered.
+    Answered(Answer),
+    /// Another request used the key.
+    Reused,
+    /// The same signed bytes again (http-auth.md 2).
+    Replay,
+}
+
+/// 48 bits of a checksum of a nonce.
+pub(crate) fn nonce_checksum(nonce: &str) -> i64 {
+    seal::of_refs(std::iter::once(ValueRef::Text(nonce.as_bytes()))) & NONCE_BITS
 }

@@ -8,7 +8,7 @@ use super::sqlite::SqliteStore;
 use super::use_rows::write_uses;
 use super::uses::write_shortage;
 use super::version::{self, Version};
-use super::{Error, access, codec, hash, partner, seal, times, traces, unmapped, uses};
+use super::{Error, access, codec, hash, partner, seal, times, traces, unmapped, uses, uuid};
 use bank_core::effects::{DirectoryRow, Effects, Entry, Transaction, UsageRow};
 use bank_core::ids::Next;
 use bank_core::model::{Allocation, Quote};
@@ -121,29 +121,33 @@ fn write_transaction(
 ) -> Result<(), Error> {
     let stamp = &store.stamp;
     let hash = hash::transaction(tx, versions, usages, stamp, &store.last_hash);
+    let request = uuid::bytes(&stamp.request_id);
+    let key = stamp.key.as_deref().and_then(uuid::bytes);
     store
         .connection
         .prepare_cached(
             "INSERT INTO tx (id, req_id, at_effective, at_recorded, actor, client, origin, op,
-                 idem_key, instance, reverses, corrects, reason, prev_hash, hash)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+                 idem_key, instance, reverses, corrects, reason, prev_hash, hash, req_uuid, key_uuid)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
         )?
         .execute(params![
             tx.id.0,
-            stamp.request_id,
+            request.map_or(stamp.request_id.as_str(), |_| ""),
             tx.at_effective.0,
             stamp.now.0,
             stamp.actor,
             stamp.client,
             stamp.origin,
             tx.op,
-            stamp.key,
+            stamp.key.as_deref().filter(|_| key.is_none()),
             tx.instance.map(|i| i.0),
             tx.reverses.map(|t| t.0),
             tx.corrects.map(|t| t.0),
             tx.reason,
             NO_PREVIOUS,
             hash.as_slice(),
+            request,
+            key,
         ])?;
     for (n, entry) in (0_i64..).zip(&tx.entries) {
         write_entry(&store.connection, tx, n, entry)?;
@@ -156,6 +160,8 @@ fn write_transaction(
     if let Some(of) = tx.reverses {
         write_reversal(&store.connection, of.0, tx.id.0)?;
     }
+    let place = key.as_ref().and_then(uuid::place);
+    store.keyed_tx = place.map(|place| (tx.id.0, place));
     store.last_hash.clear();
     store.last_hash.extend_from_slice(&hash);
     store.last_recorded = store.stamp.now;

@@ -3,8 +3,9 @@
 //! seldom are counted by triggers into `tally`.
 
 use super::Error;
-use super::seal::BOUND;
-use rusqlite::Connection;
+use super::seal::{self, BOUND};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
 
 /// The newest numbers, and the answers that are kept with the sum of their seals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,6 +21,8 @@ pub(super) struct Extent {
     pub(super) identity: i64,
     pub(super) answers: i64,
     pub(super) answer_seals: i64,
+    /// The last transaction whose answer went, if it had one that goes.
+    pub(super) answered: i64,
 }
 
 impl Extent {
@@ -35,7 +38,7 @@ impl Extent {
         self.answer_seals = wrap(self.answer_seals.saturating_sub(seal));
     }
 
-    /// The columns with their names: those that are a newest number first.
+    /// The columns that the tables prove, with their names: those that are a newest number first.
     pub(super) fn columns(&self) -> [(&'static str, i64); 11] {
         [
             ("tx", self.tx),
@@ -58,10 +61,15 @@ pub(super) fn wrap(sum: i64) -> i64 {
     sum.rem_euclid(BOUND)
 }
 
+/// What is added to the stored sum of seals for the last transaction whose answer went, so that it is proven too.
+fn mark(answered: i64) -> i64 {
+    seal::of_refs(std::iter::once(ValueRef::Integer(answered)))
+}
+
 /// As it is stored.
 pub(super) fn read(connection: &Connection) -> Result<Extent, Error> {
     let sql = "SELECT tx, entry, usage, allocation, instance, lien, quote, record, usage_identity,
-                   answers, answer_seals FROM extent WHERE id = 1";
+                   answers, answer_seals, answered FROM extent WHERE id = 1";
     Ok(connection.query_row(sql, [], |r| {
         Ok(Extent {
             tx: r.get(0)?,
@@ -74,7 +82,8 @@ pub(super) fn read(connection: &Connection) -> Result<Extent, Error> {
             record: r.get(7)?,
             identity: r.get(8)?,
             answers: r.get(9)?,
-            answer_seals: r.get(10)?,
+            answer_seals: wrap(r.get::<_, i64>(10)?.saturating_sub(mark(r.get(11)?))),
+            answered: r.get(11)?,
         })
     })?)
 }
@@ -97,7 +106,11 @@ pub(super) fn measure(connection: &Connection) -> Result<Extent, Error> {
         identity: newest("usage_identity")?,
         ..Extent::default()
     };
-    let mut statement = connection.prepare("SELECT seal FROM idempotency")?;
+    let sql = "SELECT answered FROM extent";
+    let answered = connection.query_row(sql, [], |r| r.get(0)).optional()?;
+    found.answered = answered.unwrap_or(found.tx);
+    let sql = "SELECT seal FROM idempotency UNION ALL SELECT seal FROM answer";
+    let mut statement = connection.prepare(sql)?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         found.keep(row.get(0)?);
@@ -107,16 +120,22 @@ pub(super) fn measure(connection: &Connection) -> Result<Extent, Error> {
 
 /// Writes how far the tables reach now.
 pub(super) fn write(connection: &Connection, extent: &Extent) -> Result<(), Error> {
-    let values = extent.columns().map(|(_, value)| value);
+    let seals = extent.answer_seals.saturating_add(mark(extent.answered));
+    let stored = Extent {
+        answer_seals: wrap(seals),
+        ..*extent
+    };
+    let proven = stored.columns().map(|(_, value)| value);
+    let values = proven.into_iter().chain([extent.answered]);
     connection
         .prepare_cached(
             "INSERT INTO extent (id, tx, entry, usage, allocation, instance, lien, quote, record,
-                 usage_identity, answers, answer_seals)
-             VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+                 usage_identity, answers, answer_seals, answered)
+             VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
              ON CONFLICT (id) DO UPDATE SET tx = ?1, entry = ?2, usage = ?3, allocation = ?4,
                  instance = ?5, lien = ?6, quote = ?7, record = ?8, usage_identity = ?9,
-                 answers = ?10, answer_seals = ?11",
+                 answers = ?10, answer_seals = ?11, answered = ?12",
         )?
-        .execute(values)?;
+        .execute(params_from_iter(values))?;
     Ok(())
 }

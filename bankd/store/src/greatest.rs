@@ -1,6 +1,6 @@
-//! The greatest idempotency key of each client, remembered, so that a new key needs no look into the table.
+//! The greatest idempotency key of each client, remembered, so that a new key needs no look into the tables.
 
-use super::Error;
+use super::{Error, uuid};
 use foldhash::HashMap;
 use rusqlite::{Connection, OptionalExtension};
 
@@ -26,10 +26,14 @@ impl Greatest {
             return Ok(greatest.as_str() < key);
         }
         let sql = "SELECT key FROM idempotency WHERE client = ?1 ORDER BY key DESC LIMIT 1";
-        let greatest = connection
+        let own = connection
             .prepare_cached(sql)?
             .query_row([client], |r| r.get::<_, String>(0))
             .optional()?;
+        // Beside transactions: that of all clients.
+        let sql = "SELECT max(place) FROM answer";
+        let place: Option<i64> = connection.query_row(sql, [], |r| r.get(0))?;
+        let greatest = own.max(place.map(uuid::bound));
         let is_below = greatest.as_deref().is_none_or(|greatest| greatest < key);
         if self.0.len() >= CLIENTS_MAX {
             self.0.clear();

@@ -1,55 +1,24 @@
 //! Answers kept beside their commands, in the same transaction (http-auth.md 3).
 
 use super::sqlite::SqliteStore;
-use super::{Error, codec, seal};
-use crate::answer::{Answer, Media};
+use super::{Error, codec, keyed, seal};
+use crate::answer::{Answer, KEPT, Known, Media, PRUNE_MAX, StoredAnswer, nonce_checksum};
 use bank_core::time::{Seconds, Timestamp};
-use rusqlite::types::{ToSql, ValueRef};
+use rusqlite::types::ToSql;
 use rusqlite::{Connection, params, params_from_iter};
 use std::borrow::Cow;
-
-/// How long an answer is kept that is no charge's (decisions.md 22).
-const KEPT: Seconds = Seconds(7 * 86_400);
 
 /// Bytes of a fingerprint that are stored: enough that no two requests of a key have the same ones.
 const FINGERPRINT_BYTES: usize = 16;
 
-/// Hexadecimal digits of a stored nonce, and their bits.
+/// Hexadecimal digits of a stored nonce.
 const NONCE_DIGITS: usize = 12;
-const NONCE_BITS: i64 = (1 << 48) - 1;
 
 /// How long a nonce is kept that no answer keeps, on the ledger clock. Its window lasts for minutes.
 const SPENT_KEPT: Seconds = Seconds(86_400);
 
 /// How far back nonces can still be in their window, with a wide margin.
 const SPENT_RECENT: Seconds = Seconds(7_200);
-
-/// Expired rows that one go removes.
-pub const PRUNE_MAX: usize = 500;
-
-/// The request of a key.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StoredAnswer {
-    /// The answer.
-    pub answer: Answer,
-    /// SHA-256 over method, path, query and body.
-    pub fingerprint: Vec<u8>,
-    /// The nonce of the request that made the row; empty on the socket. As it is read, the stored part of it.
-    pub nonce: String,
-}
-
-/// The stored state of a key.
-#[derive(Clone, Debug)]
-pub enum Known {
-    /// Nothing: the command is new.
-    New,
-    /// The same request was answered.
-    Answered(Answer),
-    /// Another request used the key.
-    Reused,
-    /// The same signed bytes again (http-auth.md 2).
-    Replay,
-}
 
 /// Looks a key up for a request.
 pub fn known(
@@ -59,6 +28,9 @@ pub fn known(
     fingerprint: &[u8],
     nonce: &str,
 ) -> Result<Known, Error> {
+    if let Some(row) = keyed::row(connection, client, key)? {
+        return keyed::known(row, fingerprint, nonce);
+    }
     let Some(stored) = stored_answer(connection, client, key)? else {
         return Ok(Known::New);
     };
@@ -87,8 +59,27 @@ fn short_nonce(nonce: &str) -> Cow<'_, str> {
     if nonce.len() <= NONCE_DIGITS {
         return Cow::Borrowed(nonce);
     }
-    let checksum = seal::of_refs(std::iter::once(ValueRef::Text(nonce.as_bytes())));
-    Cow::Owned(format!("{:012x}", checksum & NONCE_BITS))
+    Cow::Owned(format!("{:012x}", nonce_checksum(nonce)))
+}
+
+/// Whether the answer to a key is kept for ever, in a row of its own.
+pub(super) fn stays(connection: &Connection, client: &str, key: &str) -> Result<bool, Error> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM idempotency
+                   WHERE client = ?1 AND key = ?2 AND until_at IS NULL)";
+    let mut statement = connection.prepare_cached(sql)?;
+    Ok(statement.query_row((client, key), |r| r.get(0))?)
+}
+
+/// The stored body of the answer to a key.
+pub(super) fn body(
+    connection: &Connection,
+    client: &str,
+    key: &str,
+) -> Result<Option<Vec<u8>>, Error> {
+    if let Some(row) = keyed::row(connection, client, key)? {
+        return Ok(Some(row.answer()?.body));
+    }
+    Ok(stored_answer(connection, client, key)?.map(|stored| stored.answer.body))
 }
 
 /// The key of the row of a nonce. No client can have it: theirs contain no `#`.
@@ -154,6 +145,9 @@ impl SqliteStore {
         for_ever: bool,
         now: Timestamp,
     ) -> Result<(), Error> {
+        if self.keep_beside_transaction(client, key, stored, for_ever)? {
+            return Ok(());
+        }
         let until = (!for_ever).then(|| now.plus(KEPT).0);
         self.keep_row(client, key, stored, until)
     }
@@ -251,8 +245,13 @@ impl SqliteStore {
         Ok(self.connection.query_row(sql, range, |row| row.get(0))?)
     }
 
-    /// Removes some of the expired answers; returns how many.
+    /// Removes some of the expired answers. Returns how many it found or looked for, at most [`PRUNE_MAX`].
     pub fn prune_answers(&mut self, now: Timestamp) -> Result<usize, Error> {
+        let looked_at = self.prune_beside_transactions(now.minus(KEPT))?;
+        Ok(self.prune_rows(now)?.max(looked_at))
+    }
+
+    fn prune_rows(&mut self, now: Timestamp) -> Result<usize, Error> {
         let sql = "DELETE FROM idempotency WHERE (client, key) IN (
                        SELECT client, key FROM idempotency
                        WHERE until_at IS NOT NULL AND until_at <= ?1 LIMIT ?2) RETURNING seal";

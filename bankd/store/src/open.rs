@@ -94,6 +94,7 @@ impl SqliteStore {
             last_hash: tail.hash,
             last_recorded: tail.recorded,
             stamp: Stamp::default(),
+            keyed_tx: None,
             recent: Recent::default(),
             live: Live::default(),
             greatest: Greatest::default(),

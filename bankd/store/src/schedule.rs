@@ -1,8 +1,8 @@
 //! Scheduled reports: the progress of each definition, the stored report of each period, and its
 //! notices, written in one transaction (decision note 0081).
 
+use super::answer::{Known, StoredAnswer};
 use super::attention::seal_targets;
-use super::idempotency::{Known, StoredAnswer};
 use super::sqlite::SqliteStore;
 use super::{Error, seal};
 use bank_core::time::Timestamp;

@@ -31,7 +31,7 @@ const fn whole(name: &'static str, key: &'static [&'static str]) -> Sealed {
 
 /// Every table with seals: all tables that no transaction's hash covers and that cannot be rebuilt.
 /// Reference data has versions instead.
-pub(super) const TABLES: [Sealed; 39] = [
+pub(super) const TABLES: [Sealed; 40] = [
     whole("bank", &["id"]),
     whole("clock", &["id"]),
     whole("quote", &["id"]),
@@ -85,6 +85,11 @@ pub(super) const TABLES: [Sealed; 39] = [
         name: "idempotency",
         key: &["client", "key"],
         columns: "client, key, fingerprint, nonce, status, media, body, until_at",
+    },
+    Sealed {
+        name: "answer",
+        key: &["place", "tx"],
+        columns: "place, tx, stays, request, status, media, body",
     },
     Sealed {
         name: "record",

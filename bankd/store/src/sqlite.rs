@@ -42,6 +42,8 @@ pub struct SqliteStore {
     /// Lower bound of the next boundary; none if nothing will ever be due.
     pub(super) next_due: Option<Timestamp>,
     pub(super) stamp: Stamp,
+    /// The last transaction that was written for the key of the stamp, with the place of this key.
+    pub(super) keyed_tx: Option<(i64, i64)>,
     pub(super) recent: Recent,
     pub(super) live: Live,
     pub(super) greatest: Greatest,
@@ -249,7 +251,7 @@ impl SqliteStore {
         self.recent.forget();
         self.live.forget();
         self.rollups.forget();
-        (self.block, self.place) = (None, None);
+        (self.block, self.place, self.keyed_tx) = (None, None, None);
         if let Some(saved) = self.saved.take() {
             self.directory = saved.directory;
             self.next = saved.next;
@@ -290,6 +292,7 @@ impl SqliteStore {
     /// Sets the actor of the following writes.
     pub fn stamp(&mut self, stamp: Stamp) {
         self.stamp = stamp;
+        self.keyed_tx = None;
     }
 
     /// Checkpoints the write-ahead log as far as no reader blocks it, so that the commit that finds

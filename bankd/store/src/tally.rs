@@ -58,6 +58,7 @@ pub(super) fn counted() -> impl Iterator<Item = (&'static str, &'static str)> {
         "instance",
         "lien",
         "idempotency",
+        "answer",
         "record",
         "usage_identity",
     ];

@@ -6,6 +6,7 @@
 //! and its log grows for one step at most.
 
 mod access;
+mod answers;
 mod attention;
 mod balances;
 mod chunks;
@@ -74,7 +75,7 @@ const CHECKS: &[Check] = &[
         reference::places,
     ),
     check("chunks", &["usage_identity", "raw_block"], chunks::check),
-    check("answers", &["idempotency"], links::answers),
+    check("answers", answers::TABLES, answers::check),
     check("record files", &["record", "sink"], links::records),
     check("removed accounts", &["removal"], links::removals),
     check("exports", links::EXPORTS, links::exports),

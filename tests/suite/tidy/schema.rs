@@ -52,7 +52,7 @@ fn journal_rows_cannot_be_changed_or_deleted() {
     bank.execute_batch(
         "PRAGMA foreign_keys = OFF;
          INSERT INTO tx VALUES (1, 'r', 0, 0, 'a', 'c', 'cli', 'deposit', NULL, NULL, NULL, NULL,
-             '', x'00', x'01');
+             '', x'00', x'01', NULL, NULL);
          INSERT INTO entry VALUES (1, 1, 0, NULL, 'deposit', 1, 1, NULL, NULL, 5, 0, 5, 0, 0, 5, 0,
              '', '', '', NULL);
          INSERT INTO usage (id, instance, tx, at, charged_s, processors, amount, billing, late)

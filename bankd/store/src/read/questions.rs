@@ -1,9 +1,9 @@
 //! Liens that questions of partner banks placed.
 
-use super::super::{Error, numbers};
+use super::super::{Error, idempotency, numbers};
 use super::journal;
 use bank_api::v1::PartnerHeld;
-use rusqlite::{Connection, OptionalExtension as _};
+use rusqlite::Connection;
 
 /// The lien that the answer to a question of a partner placed, if it placed one.
 pub fn lien_of(
@@ -11,11 +11,7 @@ pub fn lien_of(
     client: &str,
     question: &str,
 ) -> Result<Option<i64>, Error> {
-    let sql = "SELECT body FROM idempotency WHERE client = ?1 AND key = ?2";
-    let mut statement = connection.prepare_cached(sql)?;
-    let body: Option<Vec<u8>> = statement
-        .query_row((client, question), |r| r.get(0))
-        .optional()?;
+    let body = idempotency::body(connection, client, question)?;
     let held: Option<PartnerHeld> = body.and_then(|body| serde_json::from_slice(&body).ok());
     let Some(tx) = held.and_then(|held| held.transaction) else {
         return Ok(None);

@@ -143,7 +143,7 @@ impl Finding {
                 "find out who had access to the file since the checkpoint: keep both, and restore \
                  the newest backup that verifies against it"
             }
-            "allocation" | "instance" | "lien" | "lien_allocation" | "idempotency"
+            "allocation" | "instance" | "lien" | "lien_allocation" | "idempotency" | "answer"
             | "billed_window" | "reservation_time" | "removal" | "quote" => {
                 "the journal has the right value, and no command changes a row in place: restore the \
                  newest backup that verifies, and enter later commands again"

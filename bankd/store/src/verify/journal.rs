@@ -4,7 +4,7 @@
 use super::super::chain::Chain;
 use super::super::hash::{self, Head};
 use super::super::version::{self, Version};
-use super::super::{Error, choice, entries, numbers, start, traces};
+use super::super::{Error, choice, entries, numbers, start, traces, uuid};
 use super::{Finding, Report, hex};
 use bank_core::amount::Amount;
 use bank_core::directory::Bank;
@@ -122,7 +122,7 @@ impl Walk {
         self.trace(connection)?;
         let mut transactions = connection.prepare_cached(
             "SELECT id, req_id, at_effective, at_recorded, actor, client, origin, op, idem_key,
-                 instance, reverses, corrects, reason, prev_hash, hash FROM tx
+                 instance, reverses, corrects, reason, prev_hash, hash, req_uuid, key_uuid FROM tx
              WHERE id >= ?1 ORDER BY id LIMIT ?2",
         )?;
         let mut transactions = transactions.query((self.tx, most))?;
@@ -226,7 +226,7 @@ impl Walk {
         report: &mut Report,
     ) -> Result<(), Error> {
         let texts: [String; 6] = [
-            row.get(1)?,
+            uuid::column(row, (1, 15))?.unwrap_or_default(),
             row.get(4)?,
             row.get(5)?,
             row.get(6)?,
@@ -234,7 +234,7 @@ impl Walk {
             row.get(12)?,
         ];
         let [request_id, actor, client, origin, op, reason] = &texts;
-        let key: Option<String> = row.get(8)?;
+        let key = uuid::column(row, (8, 16))?;
         let mut chain = Chain::new();
         chain.head(&Head {
             id,

@@ -1,4 +1,4 @@
-//! Checks references: foreign keys, answers of charges, record files, the quarantine, AUDITOR's
+//! Checks references: foreign keys, record files, the quarantine, AUDITOR's
 //! values, billed windows, and the start of the proof.
 
 use super::super::auditor::pair;
@@ -51,20 +51,6 @@ pub(super) fn unmapped(connection: &Connection, report: &mut Report) -> Result<(
                WHERE NOT EXISTS (SELECT 1 FROM usage_identity u WHERE u.id = w.identity)";
     each(connection, report, "unmapped", sql, |id| {
         format!("finished use {id}: it waits for a project, but its row is missing")
-    })
-}
-
-/// The answer to every charge is kept for ever, so that none is billed twice. Finished usage has its
-/// identity for that.
-pub(super) fn answers(connection: &Connection, report: &mut Report) -> Result<(), Error> {
-    let sql = "SELECT t.client || ' ' || t.idem_key FROM tx t
-        LEFT JOIN idempotency i ON i.client = t.client AND i.key = t.idem_key
-        WHERE t.op = 'charge' AND t.idem_key IS NOT NULL
-            AND (i.key IS NULL OR i.until_at IS NOT NULL)
-            AND coalesce(t.instance, 0) NOT IN
-                (SELECT instance FROM usage_identity WHERE instance IS NOT NULL)";
-    each(connection, report, "idempotency", sql, |key| {
-        format!("answer {key}: the answer to a charge has an expiry time")
     })
 }
 

@@ -1,0 +1,1 @@
+-- Rows are sealed again when this migration has run, and the answers of both tables are counted together.
