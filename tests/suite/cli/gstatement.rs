@@ -36,9 +36,9 @@ fn gstatement_adds_up_at_the_ends_of_windows() {
         let words: Vec<&str> = line.split(' ').collect();
         let ran = bank.typed(&links.join("gstatement"), &words);
         assert!(!ran.stdout.contains("Warning"), "{}", ran.stdout);
-        let lines = ran.stdout.lines().filter(|l| l.contains(":  "));
+        let rows = ran.stdout.lines().filter(|l| l.contains(":  "));
         let last = |l: &str| l.split_whitespace().last().unwrap().to_owned();
-        lines.map(last).collect::<Vec<_>>().join(" ")
+        rows.map(last).collect::<Vec<_>>().join(" ")
     };
     let january = "-s 2026-01-01 -e 2026-02-01";
     assert_eq!(figures(&format!("-a chem {january}")), "0 10000 -3600 6400");
