@@ -329,7 +329,7 @@ fn a_job_is_held_charged_and_refunded_in_golds_words() {
     bank.0.verify();
 }
 
-/// The second reserve of a job names another project, which has less than both hold together: the lien is only for it.
+/// The second reserve of a job names another project: the lien is for it, with the amount of one reserve.
 #[test]
 fn a_reserve_for_another_project_moves_the_lien_without_its_amount() {
     let mut bank = bank();
@@ -344,7 +344,7 @@ fn a_reserve_for_another_project_moves_the_lien_without_its_amount() {
     prints(
         &bank,
         "glsres --raw --quiet --show Project,Amount",
-        "biology|400\n",
+        "biology|0.111\n",
     );
     bank.0.verify();
 }
