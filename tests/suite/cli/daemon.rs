@@ -20,6 +20,29 @@ fn a_bank_is_made_once() {
     bank.verify();
 }
 
+/// The units of systemd name `bankd(1)`.
+#[test]
+fn the_manual_has_a_page_for_each_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let man = |folder: &std::path::Path| {
+        let mut command = Command::new(programs().bankd());
+        Ran::of(command.arg("man").arg(folder), b"")
+    };
+    let ran = man(&folder.path().join("man1"));
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    for (page, part) in [
+        ("bankd.1", "The daemon of the allocation bank"),
+        ("bankd-serve.1", "Run the daemon until SIGTERM"),
+        ("bankd-checkpoint-key-new.1", ".SH OPTIONS"),
+    ] {
+        let text = std::fs::read_to_string(folder.path().join("man1").join(page)).unwrap();
+        assert!(text.contains(part), "{page}: {text}");
+    }
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    man(&file.join("man1")).expect_stderr(&["bankd: ", "file/man1"]);
+}
+
 #[test]
 fn init_prints_what_it_created() {
     let folder = tempfile::tempdir().unwrap();
