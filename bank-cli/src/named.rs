@@ -101,7 +101,7 @@ fn is_of(code: &str, detail: &str, typed: &Typed) -> bool {
         "bad_amount" => id == "amount",
         "bad_duration" => ["duration", "wall", "grace"].contains(&id),
         "bad_rate" => id == "words" || id == "rate",
-        "bad_window" => ["start", "end", "from", "until"].contains(&id),
+        "bad_window" => ["start", "end", "from", "since", "to", "until"].contains(&id),
         "negative_charge" => is_negative,
         "window_in_past" => ["end", "until"].contains(&id),
         _ => false,

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 
 use super::{Command, PeriodArgs};
@@ -35,7 +36,7 @@ pub(crate) struct UsageTableArgs {
     pub(crate) name: Option<String>,
     /// Rows by project, account, user, machine, queue, qos, pi, group, state, size, wall, and
     /// one of hour, day, week, month, quarter, half-year, year [default: user of one project, else project]
-    #[arg(long, value_name = "WORDS", value_delimiter = ',')]
+    #[arg(long, value_name = "WORDS", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
     pub(crate) by: Vec<String>,
     #[command(flatten)]
     pub(crate) period: PeriodArgs,

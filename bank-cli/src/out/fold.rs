@@ -74,10 +74,10 @@ pub(super) fn record(cells: &[String], columns: &[&Column], limit: usize) -> Str
     let title = titles.max().unwrap_or(0);
     let room = limit.saturating_sub(title + GAP).max(1);
     let mut out = String::new();
-    // A mark without a title is of rows; the sentences below explain it.
-    let named = columns.iter().zip(cells);
-    let named = named.filter(|(column, _)| !column.title.is_empty());
-    for (column, cell) in named {
+    // A mark has no title, and no line where there is none.
+    let marked =
+        |(column, cell): &(&&Column, &String)| !column.title.is_empty() || !cell.trim().is_empty();
+    for (column, cell) in columns.iter().zip(cells).filter(marked) {
         let value = cell.trim_start();
         let parts = if column.is_text() {
             wrapped(value, room)
