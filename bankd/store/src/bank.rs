@@ -28,6 +28,21 @@ pub struct NewBank {
     pub created_at: Timestamp,
 }
 
+#[cfg(test)]
+impl NewBank {
+    /// A test bank.
+    pub(crate) fn of_test() -> NewBank {
+        NewBank {
+            uuid: "00000000-0000-4000-8000-000000000000".into(),
+            precision: Precision::DEFAULT,
+            unit: "SU".into(),
+            test: true,
+            init_uid: 0,
+            created_at: Timestamp(0),
+        }
+    }
+}
+
 /// Properties that `bankd init` wrote.
 #[derive(Clone, Debug)]
 pub struct BankRow {

@@ -272,7 +272,6 @@ mod tests {
     use super::*;
     use crate::bank::NewBank;
     use crate::greatest::CLIENTS_MAX;
-    use bank_core::amount::Precision;
     use bank_core::directory::Policy;
 
     fn stored(nonce: &str) -> StoredAnswer {
@@ -288,14 +287,7 @@ mod tests {
     }
 
     fn create(path: &std::path::Path) -> SqliteStore {
-        let new = NewBank {
-            uuid: "u".to_owned(),
-            precision: Precision::DEFAULT,
-            unit: "credits".to_owned(),
-            test: true,
-            init_uid: 0,
-            created_at: Timestamp(0),
-        };
+        let new = NewBank::of_test();
         SqliteStore::create(path, &new, Policy::default()).unwrap()
     }
 

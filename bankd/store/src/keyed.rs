@@ -177,7 +177,6 @@ mod tests {
     use crate::Stamp;
     use crate::answer::KEPT;
     use crate::bank::NewBank;
-    use bank_core::amount::Precision;
     use bank_core::command::{Command, Scope};
     use bank_core::directory::Policy;
     use bank_core::ledger;
@@ -192,14 +191,7 @@ mod tests {
     const NONCE: &str = "0123456789abcdef0123456789abcdef";
 
     fn create(path: &std::path::Path) -> SqliteStore {
-        let new = NewBank {
-            uuid: "u".to_owned(),
-            precision: Precision::DEFAULT,
-            unit: "credits".to_owned(),
-            test: true,
-            init_uid: 0,
-            created_at: Timestamp(0),
-        };
+        let new = NewBank::of_test();
         SqliteStore::create(path, &new, Policy::default()).unwrap()
     }
 

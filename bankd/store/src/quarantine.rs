@@ -58,19 +58,11 @@ mod tests {
     use super::super::bank::NewBank;
     use super::super::{QuarantineRow, SourceSeen, read};
     use super::*;
-    use bank_core::amount::Precision;
     use bank_core::directory::Policy;
     use bank_core::time::Timestamp;
 
     fn store(folder: &tempfile::TempDir) -> SqliteStore {
-        let new = NewBank {
-            uuid: "00000000-0000-4000-8000-000000000000".into(),
-            precision: Precision::DEFAULT,
-            unit: "SU".into(),
-            test: true,
-            init_uid: 0,
-            created_at: Timestamp(0),
-        };
+        let new = NewBank::of_test();
         let path = folder.path().join("bank.db");
         SqliteStore::create(&path, &new, Policy::default()).unwrap()
     }

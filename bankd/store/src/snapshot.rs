@@ -103,22 +103,13 @@ mod tests {
     use super::*;
     use crate::SqliteStore;
     use crate::bank::NewBank;
-    use bank_core::amount::Precision;
     use bank_core::directory::Policy;
-    use bank_core::time::Timestamp;
 
     #[test]
     fn the_copy_verifies_and_the_bank_is_as_before() {
         let folder = tempfile::tempdir().unwrap();
         let database = folder.path().join("bank.db");
-        let new = NewBank {
-            uuid: "u".to_owned(),
-            precision: Precision::DEFAULT,
-            unit: "credits".to_owned(),
-            test: true,
-            init_uid: 0,
-            created_at: Timestamp(0),
-        };
+        let new = NewBank::of_test();
         drop(SqliteStore::create(&database, &new, Policy::default()).unwrap());
         let before = std::fs::read(&database).unwrap();
         let copy = folder.path().join("copy.db");

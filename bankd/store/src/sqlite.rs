@@ -322,19 +322,11 @@ impl SqliteStore {
 mod tests {
     use super::*;
     use crate::bank::NewBank;
-    use bank_core::amount::Precision;
     use bank_core::directory::Policy;
 
     #[test]
     fn the_log_grows_by_what_leaves_room_on_the_disk() {
-        let new = NewBank {
-            uuid: "00000000-0000-4000-8000-000000000000".into(),
-            precision: Precision::DEFAULT,
-            unit: "SU".into(),
-            test: true,
-            init_uid: 0,
-            created_at: Timestamp(0),
-        };
+        let new = NewBank::of_test();
         for (free_mib, grown) in [(0, 0), (128, 0), (129, 0), (130, 1), (148, 10), (4096, 32)] {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("bank.db");

@@ -148,29 +148,10 @@ fn a_use_that_two_sources_have_charged_is_listed() {
 /// A charge by hand on one processor, from one hour of the day before to another.
 fn charged_by_hand(bank: &Bank, job: &str, from: u32, to: u32) {
     let at = |hour: u32| format!("2025-12-31T{hour:02}:00:00Z");
-    let seconds = ((to - from) * 3600).to_string();
-    let who = [
-        "charge",
-        job,
-        "-A",
-        "chemistry",
-        "-u",
-        "amy",
-        "-m",
-        "colony",
-    ];
-    let (from, to) = (at(from), at(to));
-    let what = [
-        "--procs",
-        "1",
-        "--start",
-        &from,
-        "--end",
-        &to,
-        "--duration",
-        &seconds,
-    ];
-    bank.bank_ok(&[&who[..], &what].concat());
+    let (seconds, from, to) = ((to - from) * 3600, at(from), at(to));
+    let who = format!("charge {job} -A chemistry -u amy -m colony --procs 1");
+    let line = format!("{who} --start {from} --end {to} --duration {seconds}");
+    bank.bank_ok(&line.split(' ').collect::<Vec<_>>());
 }
 
 /// Imports records of `sacct` with these columns behind user and account.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bank_core::amount::{Amount, Precision};
+use bank_core::amount::Amount;
 use bank_core::command::{
     Charge, Close, Command, Deposit, Request, Reserve, Scope, SetRate, Whose,
 };
@@ -36,14 +36,7 @@ impl Bank {
     pub(super) fn new() -> Bank {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("bank.db");
-        let new = NewBank {
-            uuid: "00000000-0000-4000-8000-000000000000".into(),
-            precision: Precision::DEFAULT,
-            unit: "SU".into(),
-            test: true,
-            init_uid: 0,
-            created_at: at(0),
-        };
+        let new = NewBank::of_test();
         let store = SqliteStore::create(&path, &new, Policy::default()).unwrap();
         Bank {
             folder,
