@@ -91,12 +91,16 @@ fn short_nonce(nonce: &str) -> [u8; 6] {
     bytes
 }
 
-/// Whether the answer to the key of a transaction is kept for ever.
-pub(super) fn stays(connection: &Connection, tx: i64, key: &str) -> Result<bool, Error> {
-    let sql = "SELECT EXISTS (SELECT 1 FROM answer WHERE place = ?1 AND tx = ?2 AND stays = 1)";
+/// Whether the answer to a key is kept for ever. Of several transactions of a command, the last one has the answer.
+pub(super) fn stays(connection: &Connection, client: &str, key: &str) -> Result<bool, Error> {
+    let Some(bytes) = uuid::bytes(key) else {
+        return Ok(false);
+    };
+    let sql = "SELECT EXISTS (SELECT 1 FROM answer a JOIN tx t ON t.id = a.tx
+                   WHERE a.place = ?1 AND a.stays = 1 AND t.client = ?2 AND t.key_uuid = ?3)";
     let mut statement = connection.prepare_cached(sql)?;
-    let place = uuid::bytes(key).as_ref().and_then(uuid::place);
-    Ok(statement.query_row((place, tx), |r| r.get(0))?)
+    let place = uuid::place(&bytes);
+    Ok(statement.query_row((place, client, bytes), |r| r.get(0))?)
 }
 
 impl SqliteStore {

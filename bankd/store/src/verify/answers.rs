@@ -27,18 +27,19 @@ pub(super) fn check(connection: &Connection, report: &mut Report) -> Result<(), 
 }
 
 fn of_charges(connection: &Connection, report: &mut Report) -> Result<(), Error> {
-    let sql = "SELECT t.id, t.client, t.idem_key, t.key_uuid FROM tx t
+    let sql = "SELECT t.client, t.idem_key, t.key_uuid FROM tx t
         WHERE t.op = 'charge' AND (t.idem_key IS NOT NULL OR t.key_uuid IS NOT NULL)
             AND coalesce(t.instance, 0) NOT IN
                 (SELECT instance FROM usage_identity WHERE instance IS NOT NULL)";
     let mut statement = connection.prepare(sql)?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        let (tx, client): (i64, String) = (row.get(0)?, row.get(1)?);
-        let Ok(Some(key)) = uuid::column(row, (2, 3)) else {
+        let client: String = row.get(0)?;
+        let Ok(Some(key)) = uuid::column(row, (1, 2)) else {
             continue;
         };
-        if !keyed::stays(connection, tx, &key)? && !idempotency::stays(connection, &client, &key)? {
+        let is_beside = keyed::stays(connection, &client, &key)?;
+        if !is_beside && !idempotency::stays(connection, &client, &key)? {
             let id = format!("{client} {key}");
             let text = format!("answer {id}: the answer to a charge has an expiry time");
             report.find(Finding::new("idempotency", id, text));
