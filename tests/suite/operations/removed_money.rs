@@ -30,8 +30,11 @@ fn money_that_ends_earlier_needs_a_second_person() {
     let id = allocation(&bank);
     let before = run("balance chemistry --csv").stdout;
     let refused = |line: &str, what: &str| refused(&bank, line, what);
-    refused("withdraw chemistry 16500", "a withdrawal of 16500");
-    refused("adjust chemistry -16500 --note x", "an adjustment of 16500");
+    refused("withdraw chemistry 16500", "a withdrawal of 16,500");
+    refused(
+        "adjust chemistry -16500 --note x",
+        "an adjustment of 16,500",
+    );
     for change in [
         format!("allocation rm {id} --force --yes"),
         format!("allocation set {id} --end -1d --allow-past"),
@@ -39,7 +42,7 @@ fn money_that_ends_earlier_needs_a_second_person() {
         format!("allocation set {id} --end +1s"),
         format!("allocation set {id} --start +1d"),
     ] {
-        refused(&change, "a withdrawal of 16500");
+        refused(&change, "a withdrawal of 16,500");
     }
     assert_eq!(run("balance chemistry --csv").stdout, before);
     // Nothing leaves the account earlier.
@@ -81,16 +84,16 @@ fn money_that_comes_back_needs_a_second_person() {
     assert!(bank.start_with(&above));
     let before = run(&bank, "balance --csv");
     for (line, what) in [
-        (format!("undo {removal}"), "a refund of 7000"),
-        ("account undelete extra".to_owned(), "a refund of 7000"),
-        (format!("undo {cut}"), "a refund of 16500"),
+        (format!("undo {removal}"), "a refund of 7,000"),
+        ("account undelete extra".to_owned(), "a refund of 7,000"),
+        (format!("undo {cut}"), "a refund of 16,500"),
         (
             format!("allocation set {id} --end 2026-02-01"),
-            "a deposit of 16500",
+            "a deposit of 16,500",
         ),
         (
             format!("allocation set {id} --start 2026-01-02 --end infinity"),
-            "a deposit of 16500",
+            "a deposit of 16,500",
         ),
     ] {
         refused(&bank, &line, what);

@@ -381,7 +381,7 @@ fn what_snapshots_do_not_know_is_refused() {
     for (words, exit, expected) in [
         (&["--by", "state"][..], 1, "snapshots know nothing else"),
         (&["--by", "account"], 1, "snapshots know nothing else"),
-        (&["--by", "day,month"], 2, "one length of time"),
+        (&["--by", "day,month"], 2, "expected one of hour"),
         (&["--resource", "cpu"], 2, "cannot be used with"),
         (&["--qos", "high"], 2, "cannot be used with"),
         (&["--records"], 2, "cannot be used with"),
