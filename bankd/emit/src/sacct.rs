@@ -20,7 +20,8 @@ pub fn render(record: &Record, _site: &Site) -> Written {
         return Written::Skipped("its start or end is unknown");
     };
     // XDMoD cannot do without one, and repairs none.
-    let submit = record.submit_time.unwrap_or(start);
+    // In `sacct`, a submission after the start means that the job got another size then.
+    let submit = record.submit_time.map_or(start, |at| at.min(start));
     let elapsed = seconds(record.wall.unwrap_or(end.saturating_sub(start)).into());
     let times = (time(submit), time(start), time(end));
     let (Some(submit), Some(start), Some(end)) = times else {
