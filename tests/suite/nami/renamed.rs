@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::reserved;
-use crate::export::sums::{agree, agree_exactly, paid_everywhere};
+use crate::export::sums::{agree, agree_exactly, last, paid_everywhere};
 use crate::harness::{Bank, Setup, T0};
 
 /// A document of amy's job on some processors.
@@ -73,6 +73,31 @@ fn a_total_that_falls_goes_back_in_the_names_of_its_charge() {
         }
         bank.verify();
     }
+}
+
+/// A total that falls to 600 gives back the 200 that a refund of 800 left. The refund stays until the fall is undone.
+#[test]
+fn a_refund_that_a_total_fell_into_adds_up_everywhere() {
+    let mut bank = bank("strict");
+    let sums_are = |bank: &Bank, paid: i64| {
+        agree_exactly(bank);
+        paid_everywhere(bank, "chemistry", paid);
+        assert_eq!(bank.figures("chemistry").0, 1_000_000 - paid);
+    };
+    send(&bank, "charge", 500, &document("chemistry", 2, 500));
+    bank.bank_ok(&["refund", "job.1", "800"]);
+    send(&bank, "end", 600, &document("chemistry", 1, 600));
+    sums_are(&bank, 0);
+    let refund = last(&bank, "refund");
+    let ran = bank.bank(&["undo", &refund]);
+    assert_eq!(ran.exit, 1, "{}", ran.stdout);
+    ran.expect_stderr(&["not reversible", "gave back all that the refund had left"]);
+    sums_are(&bank, 0);
+    bank.bank_ok(&["undo", &last(&bank, "charge")]);
+    sums_are(&bank, 200);
+    bank.bank_ok(&["undo", &refund]);
+    sums_are(&bank, 1000);
+    bank.verify();
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::hooks::{HEAD, Hooks, Job};
-use crate::export::sums::{agree, agree_exactly};
+use crate::export::sums::{agree, agree_exactly, paid_everywhere};
 use crate::harness::{Bank, T0};
 
 /// Slurm gives a job that is cancelled while it waits the time of the cancellation as its start and its end: every
@@ -141,5 +141,6 @@ fn a_resized_job_is_charged_by_the_hooks() {
     assert_eq!(totals["processor_s"], work, "{found}");
     assert_eq!(totals["charged_processor_s"], work, "{found}");
     agree_exactly(&hooks.bank);
+    paid_everywhere(&hooks.bank, "chemistry", RESIZED);
     hooks.bank.verify();
 }
