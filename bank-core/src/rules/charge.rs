@@ -74,7 +74,10 @@ fn bill(
         None => priced,
     };
     match priced {
-        Some(amount) if amount < Amount::ZERO => bill.give_back(view, counted, ctx)?,
+        Some(amount) if amount < Amount::ZERO => {
+            let history = delivered::reduced(charge, view, amount);
+            bill.give_back(view, &history, counted, ctx)?;
+        }
         _ if mode.is_shadow() => {
             bill.note_refusal(charge, ctx);
             bill.in_shadow(ctx)?;

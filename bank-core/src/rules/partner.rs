@@ -31,29 +31,7 @@ fn of_instance(
     let first = sent.len();
     let own = effects.transactions.iter();
     for tx in own.filter(|tx| tx.instance == Some(instance.id)) {
-        let mut names: Vec<&str> = tx.entries.iter().map(|e| e.project.as_str()).collect();
-        names.sort_unstable();
-        names.dedup();
-        for name in names {
-            let Some(there) = directory.used_by_partner(name) else {
-                continue;
-            };
-            let entries = tx.entries.iter().filter(|e| is_owed(e, name, directory));
-            let amount = entries.fold(0_i128, |sum, e| sum.saturating_sub(e.delta.amount.into()));
-            let amount = Amount::clamped(amount);
-            let is_left = leaves((tx, name), instance, effects, directory);
-            if !amount.is_zero() || is_left {
-                let mut row = message(instance, there, tx.id, tx.at_effective);
-                if is_left {
-                    row.ends = Ends::Lien;
-                }
-                row.seconds = seconds_of(tx, name, effects);
-                row.amount = amount;
-                let mut entries = tx.entries.iter().filter(|e| is_owed(e, name, directory));
-                row.account = entries.find_map(|e| e.account);
-                sent.push(row);
-            }
-        }
+        of_transaction(tx, instance, (effects, directory), sent);
     }
     let ends = ended(instance, effects);
     let Some(there) = directory.used_by_partner(&instance.facts.project) else {
@@ -62,9 +40,8 @@ fn of_instance(
     if ends == Ends::Nothing {
         return;
     }
-    let (project, _) = there;
     let own = sent.get_mut(first..).into_iter().flatten();
-    let mut own = own.filter(|row| row.project == project);
+    let mut own = own.filter(|row| (row.project.as_str(), row.partner.as_str()) == there);
     if let Some(last) = own.next_back() {
         last.ends = ends;
         return;
@@ -76,9 +53,66 @@ fn of_instance(
     }
 }
 
-/// The seconds that a transaction charged in the name of a project, or took back with an amount.
-fn seconds_of(tx: &Transaction, name: &str, effects: &Effects) -> Seconds {
-    let named = tx.entries.iter().filter(|e| e.project == name);
+/// The messages of a transaction: one for each project and user with an amount. Returns are sent first, so that money goes
+/// back from an owner before the use is charged to another one.
+fn of_transaction(
+    tx: &Transaction,
+    instance: &Instance,
+    (effects, directory): (&Effects, &Directory),
+    sent: &mut Vec<Sent>,
+) {
+    let mut own = Vec::new();
+    for name in names(&tx.entries, |e| &e.project) {
+        let Some(there) = directory.used_by_partner(name) else {
+            continue;
+        };
+        let first = own.len();
+        let owed: Vec<&Entry> = tx
+            .entries
+            .iter()
+            .filter(|e| is_owed(e, name, directory))
+            .collect();
+        for user in names(owed.iter().copied(), |e| &e.user) {
+            let owed = || owed.iter().filter(|e| e.user == user);
+            let amount = owed().fold(0_i128, |sum, e| sum.saturating_sub(e.delta.amount.into()));
+            let amount = Amount::clamped(amount);
+            if !amount.is_zero() {
+                let mut row = message(instance, there, tx.id, tx.at_effective);
+                user.clone_into(&mut row.user);
+                row.seconds = seconds_of(tx, (name, user), effects);
+                row.amount = amount;
+                row.account = owed().find_map(|e| e.account);
+                own.push(row);
+            }
+        }
+        if leaves((tx, name), instance, effects, directory) {
+            if own.len() == first {
+                own.push(message(instance, there, tx.id, tx.at_effective));
+            }
+            if let Some(last) = own.last_mut() {
+                last.ends = Ends::Lien;
+            }
+        }
+    }
+    own.sort_by_key(|row| row.amount > Amount::ZERO);
+    sent.append(&mut own);
+}
+
+/// The names in entries, each once.
+fn names<'a>(
+    entries: impl IntoIterator<Item = &'a Entry>,
+    name: impl Fn(&'a Entry) -> &'a str,
+) -> Vec<&'a str> {
+    let mut names: Vec<&str> = entries.into_iter().map(name).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+/// The seconds that a transaction charged in the names of a project and a user, or took back with an amount.
+fn seconds_of(tx: &Transaction, (project, user): (&str, &str), effects: &Effects) -> Seconds {
+    let named = tx.entries.iter();
+    let named = named.filter(|e| e.project == project && e.user == user);
     let rows: Vec<UsageId> = named.filter_map(|e| e.usage).collect();
     let usages = effects.usages.iter().filter(|u| rows.contains(&u.id));
     usages.fold(Seconds(0), |sum, u| sum.plus(u.charged))

@@ -7,6 +7,7 @@ mod kill;
 mod life;
 mod link;
 mod mend;
+mod moved;
 mod page;
 mod secure;
 mod three;

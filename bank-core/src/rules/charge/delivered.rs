@@ -1,11 +1,15 @@
 //! Charges and returns that a partner bank delivers (decision 0174).
 
+use super::owner::{left, sum_of};
+use crate::amount::Amount;
 use crate::command::Charge;
 use crate::effects::{Effects, Outcome};
+use crate::history::Placed;
 use crate::model::Instance;
 use crate::partner::Delivered;
 use crate::refusal::Refusal;
 use crate::view::View;
+use std::borrow::Cow;
 
 /// Refuses a message that is not the next one of its partner.
 pub(super) fn check(charge: &Charge, view: &View) -> Result<(), Refusal> {
@@ -30,6 +34,23 @@ pub(super) fn instance<'a>(view: &'a View, message: &Delivered) -> Option<&'a In
     };
     let mut all = view.instances.iter();
     all.find(billed).or(view.instances.first())
+}
+
+/// The entries of the charges that an amount below zero may reduce. A partner returns what it charged in the same names; if
+/// that is not enough, and for every other charge, all of them.
+pub(super) fn reduced<'a>(charge: &Charge, view: &'a View, amount: Amount) -> Cow<'a, [Placed]> {
+    let all = Cow::Borrowed(view.history.as_slice());
+    let Some(message) = &charge.terms.delivered else {
+        return all;
+    };
+    let user = charge.request.whose.user.as_deref().unwrap_or_default();
+    let is_own = |(_, entry): &&Placed| entry.project == message.project && entry.user == user;
+    let own: Vec<Placed> = view.history.iter().filter(is_own).cloned().collect();
+    let back = i128::from(amount.0).saturating_neg();
+    if sum_of(&left(&own)) < back {
+        return all;
+    }
+    Cow::Owned(own)
 }
 
 /// Keeps the message with its transaction.

@@ -32,21 +32,23 @@ impl Bill {
     /// A reported total fell: the difference goes back to the allocations that paid, each its
     /// share; the smallest units that remain go to the largest remainders, then to the lowest
     /// numbers. One that has expired gets its money, which expires at once (ledger.md 2.4). What a
-    /// person has refunded before does not go back a second time: that much stays billed.
+    /// person has refunded before does not go back a second time: that much stays billed. `history` are the entries
+    /// of the charges that it may reduce.
     pub(super) fn give_back(
         &mut self,
         view: &View,
+        history: &[Placed],
         counted: Seconds,
         ctx: &Context<'_>,
     ) -> Result<(), Refusal> {
-        let (history, paid) = (&view.history, &view.paid);
+        let paid = &view.paid;
         self.gives_back = true;
         if counted < Seconds(0) {
             self.reduced.until = charged_until(&view.usages).map(|until| until.min(self.at));
         }
         let back = i128::from(self.amount.0).saturating_neg();
         let in_shadow = i128::from(self.instance.billed.0) < back;
-        let parts = self.paid_parts(view, in_shadow);
+        let parts = self.paid_parts((history, paid), in_shadow);
         let weights: Vec<i128> = parts.iter().map(|(_, part)| *part).collect();
         let shares = in_proportion(&weights, back).into_iter();
         let shares = parts
@@ -96,14 +98,14 @@ impl Bill {
 
     /// The parts of the allocations that paid, in the order of their numbers. If the history of the charges is
     /// loaded, credits that were reissued elsewhere do not count.
-    fn paid_parts(&self, view: &View, in_shadow: bool) -> Shares {
-        let mut parts = if in_shadow || view.history.is_empty() {
-            let own = view.paid.iter().filter(|p| p.instance == self.instance.id);
+    fn paid_parts(&self, (history, paid): (&[Placed], &[Paid]), in_shadow: bool) -> Shares {
+        let mut parts = if in_shadow || history.is_empty() {
+            let own = paid.iter().filter(|p| p.instance == self.instance.id);
             let part = |p: &Paid| if in_shadow { p.shadow } else { p.amount };
             let parts = own.map(|p| (p.allocation, i128::from(part(p).0)));
             parts.filter(|(_, part)| *part > 0).collect()
         } else {
-            left(&view.history)
+            left(history)
         };
         parts.sort_unstable_by_key(|(id, _)| id.0);
         parts

@@ -390,7 +390,7 @@ pub(in crate::rules) fn settle(
     let mut bill = begin(&charge, cause, instance, amount, view, ctx);
     let mode = mode(&charge, &bill.instance, &bill.payer, ctx);
     if amount < Amount::ZERO {
-        bill.give_back(view, Seconds(0), ctx)?;
+        bill.give_back(view, &view.history, Seconds(0), ctx)?;
     } else if mode.is_shadow() {
         bill.in_shadow(ctx)?;
     } else {
