@@ -32,6 +32,10 @@ use uuid::Uuid;
 use super::Partners;
 use super::client::Fault;
 
+/// The part of the time for an answer, one in so many, in which a partner that was away may take the messages before a
+/// reserve: with the answer, that is less than a script waits.
+const AWAY_PART: u32 = 4;
+
 /// The route of a partner for reserves.
 const RESERVES: &str = "/api/v1/partner/reserves";
 
@@ -107,14 +111,19 @@ impl Partners {
     }
 
     /// Waits until the partner has the messages before a reserve: those of an earlier charge of the job would take the
-    /// lien of this one. Not longer than for an answer, and not for a partner that cannot be reached.
+    /// lien of this one. Not longer than for an answer. If the last attempt failed, one more is awaited, for a part of
+    /// that time: the partner may run again.
     async fn deliver_first(&self, readers: &Pool, partner: &Record) {
         let Ok(client) = self.client(partner) else {
             return;
         };
         let began = Instant::now();
+        let limit = match self.fault(partner.name()) {
+            Some(_) => client.limit() / AWAY_PART,
+            None => client.limit(),
+        };
         let mut is_hurried = false;
-        while self.fault(partner.name()).is_none() {
+        loop {
             // Before the look, so that no attempt after it is missed.
             let mut attempt = std::pin::pin!(self.attempts.notified());
             attempt.as_mut().enable();
@@ -129,8 +138,9 @@ impl Partners {
                 self.hurry();
                 is_hurried = true;
             }
-            let left = client.limit().saturating_sub(began.elapsed());
-            if tokio::time::timeout(left, attempt).await.is_err() {
+            let left = limit.saturating_sub(began.elapsed());
+            let attempt = tokio::time::timeout(left, attempt).await;
+            if attempt.is_err() || self.fault(partner.name()).is_some() {
                 return;
             }
         }
