@@ -279,6 +279,35 @@ fn an_amended_record_stays_with_the_project_that_a_person_named() {
     }
 }
 
+/// A use left a project by an amended record, and was assigned. Without the charge of the assignment, it is not that
+/// project's again: neither its hours nor later charges.
+#[test]
+fn an_undone_assignment_brings_no_earlier_project_back() {
+    let mut bank = funded();
+    bank.bank_ok(&["machine", "add", "green"]);
+    bank.set_clock(T0 + 86_400);
+    let reported = |project: &str, user: &str, minutes: u32| {
+        let row = format!(
+            r#"{{"source":"s","id":"u1","machine":"green","project":"{project}","user":"{user}","start":"2025-12-01T01:00:00Z","end":"2025-12-01T01:{minutes:02}:00Z","processors":2}}"#
+        );
+        let (file, name) = path(&bank, "in.jsonl");
+        std::fs::write(file, row + "\n").unwrap();
+        bank.bank_ok(&["import", "jsonl", &name]);
+        agreed(&bank)
+    };
+    assert_eq!(reported("chemistry", "amy", 10), ["chemistry 1200 1200"]);
+    assert_eq!(reported("ghost", "bob", 10), ["ghost 1200 1200"]);
+    let assign = ["unmapped", "assign", "account=ghost", "physics"];
+    bank.bank_ok(&[&assign[..], &["--no-rule", "--yes"]].concat());
+    assert_eq!(agreed(&bank), ["physics 1200 1200"]);
+    let charge = bank.query("SELECT max(tx) FROM entry WHERE kind = 'late_charge'")[0][0].clone();
+    bank.bank_ok(&["undo", &charge]);
+    assert_eq!(agreed(&bank), ["physics 1200 0"]);
+    assert_eq!(reported("ghost", "bob", 20), ["physics 2400 2400"]);
+    assert_eq!(bank.figures("chemistry").0, 100_000);
+    bank.verify();
+}
+
 /// Usage can name a project that is not registered. Lists and exports select it by its name, and refuse a misspelt one.
 #[test]
 fn a_project_of_usage_only_is_selected_by_its_name() {

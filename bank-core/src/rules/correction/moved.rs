@@ -47,9 +47,9 @@ pub(super) fn name_mover(
         let billed = last.and_then(|row| root.entries.iter().find(|e| e.usage == Some(row.id)));
         // The charge before it is in force again.
         let before = || {
-            let mut kept = standing(&view.history).into_iter();
-            let before = |(tx, e): &&Placed| *tx < root.id && bills(e.kind) && e.delta.shadow <= 0;
-            kept.rfind(before).map(|(_, entry)| entry)
+            let mut others = in_force(root, view).into_iter();
+            let before = |(tx, e): &&Placed| *tx < root.id && e.delta.shadow <= 0;
+            others.rfind(before).map(|(_, entry)| entry)
         };
         if undone {
             last.and_then(|_| before())
@@ -101,9 +101,8 @@ fn leave_payer(instance: &mut Instance, root: &PastTx, view: &View, ctx: &Contex
     if instance.account.is_none() || !root.entries.iter().any(of_payer) {
         return;
     }
-    let others = standing(&view.history).into_iter();
-    let others = others.filter(|(tx, e)| *tx != root.id && is_paid(e, ctx));
-    let others: Vec<&Entry> = others.map(|(_, entry)| entry).collect();
+    let others = in_force(root, view).into_iter().map(|(_, entry)| entry);
+    let others: Vec<&Entry> = others.filter(|e| is_paid(e, ctx)).collect();
     if !others.iter().any(|entry| of_payer(entry)) {
         instance.account = others.last().and_then(|entry| entry.account);
         instance.fallback_from = None;
@@ -121,13 +120,30 @@ fn last_charge<'a>(
     if is_move(&rows_of(root.id, view)) {
         return None;
     }
-    let mut others = standing(&view.history).into_iter();
-    let last = others.rfind(|(tx, e)| *tx != root.id && bills(e.kind));
+    let last = in_force(root, view).pop();
     if !undone {
         return Some(own).filter(|_| last.is_none_or(|(tx, _)| *tx < root.id));
     }
     let last = last.filter(|_| own.project == instance.facts.project);
     last.map(|(_, entry)| entry)
+}
+
+/// The charges of other transactions that are in force, in the order of their numbers: neither undone nor given back for the
+/// owner of a later record.
+fn in_force<'a>(root: &PastTx, view: &'a View) -> Vec<&'a Placed> {
+    let mut kept = standing(&view.history);
+    kept.retain(|(tx, _)| *tx != root.id);
+    let gives = |(tx, e): &&&Placed| {
+        let rows = rows_of(*tx, view);
+        is_move(&rows) && rows.last().is_some_and(|last| e.usage != Some(last.id))
+    };
+    let given: Vec<&Placed> = kept.iter().filter(gives).copied().collect();
+    let is_given = |(tx, e): &Placed| {
+        let mut later = given.iter().filter(|(later, _)| later > tx);
+        later.any(|(_, back)| (&back.project, &back.user) == (&e.project, &e.user))
+    };
+    kept.retain(|placed| bills(placed.1.kind) && !is_given(placed));
+    kept
 }
 
 /// Names the project of the settlement's other side in the instance, and who pays for it. Returns whether it did.
