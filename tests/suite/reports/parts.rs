@@ -100,6 +100,24 @@ fn processors_that_change_count_for_their_charge() {
     bank.verify();
 }
 
+/// A total that falls takes back the last time, and no more of it is held.
+#[test]
+fn a_total_that_falls_takes_time_back() {
+    let mut bank = bank();
+    let charge = |job: &str, project: &str, options: &str| {
+        let line = format!("charge {job} -A {project} -u amy -m colony --procs 2 {options}");
+        bank.bank_ok(&line.split(' ').collect::<Vec<_>>());
+    };
+    charge("a", "chem", "--duration 5000 --total --interim");
+    charge("a", "chem", "--duration 7000 --total --interim");
+    charge("a", "chem", "--duration 500 --total");
+    charge("b", "bio", "--duration 500");
+    let (efficiency, priority) = reports(&bank);
+    assert_eq!(efficiency, ["bio 1 0.28 0.00", "chem 1 0.28 0.00"]);
+    assert_eq!(priority, ["bio 1 1000", "chem 1 1000"]);
+    bank.verify();
+}
+
 /// A job of a scheduler that asked for four hours, with four processors for an hour and one for the next.
 #[test]
 fn each_part_has_its_share_of_the_requested_time() {

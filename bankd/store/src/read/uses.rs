@@ -198,7 +198,7 @@ fn read_charged(r: &Row<'_>) -> Result<Used, Error> {
 /// The parts of a use by owner and quantities, of its charges. Each has its part of the requested time.
 fn parts(whole: &Used, charges: &[Owned]) -> Vec<Used> {
     let mut found: Vec<Used> = Vec::new();
-    for own in charges.iter().filter(|own| own.charge.seconds > 0) {
+    for (own, seconds) in lasting(charges) {
         let mut part = Used {
             project: own.project.clone(),
             account: own.project.clone(),
@@ -217,7 +217,7 @@ fn parts(whole: &Used, charges: &[Owned]) -> Vec<Used> {
         }) {
             part = found.remove(same);
         }
-        let wall = own.charge.seconds.saturating_mul(MICROS);
+        let wall = seconds.saturating_mul(MICROS);
         part.wall_us = part
             .wall_us
             .saturating_add(u64::try_from(wall).unwrap_or(0));
@@ -241,6 +241,24 @@ fn parts(whole: &Used, charges: &[Owned]) -> Vec<Used> {
     if let Some(last) = found.get_mut(last) {
         last.counts = true;
     }
+    found
+}
+
+/// The charges with the seconds that remain of them: a total that falls takes back the last time of its owner.
+fn lasting(charges: &[Owned]) -> Vec<(&Owned, i64)> {
+    let mut found: Vec<(&Owned, i64)> = Vec::new();
+    for own in charges {
+        let mut back = own.charge.seconds.saturating_neg();
+        let is_same = |known: &Owned| (&known.project, &known.user) == (&own.project, &own.user);
+        let earlier = found.iter_mut().rev();
+        for (_, seconds) in earlier.filter(|(known, _)| is_same(known)) {
+            let part = back.clamp(0, *seconds);
+            *seconds = seconds.saturating_sub(part);
+            back = back.saturating_sub(part);
+        }
+        found.push((own, own.charge.seconds.max(0)));
+    }
+    found.retain(|(_, seconds)| *seconds > 0);
     found
 }
 
