@@ -176,36 +176,19 @@ fn the_report_keeps_a_job_that_returned_to_its_own_account() {
     }
 }
 
-/// Money was short at a charge, not at a reserve: who covered it is told too, while it stays covered.
+/// Money was short at a charge, not at a reserve: the report has who covered it too, as long as it stays covered.
 #[test]
 fn the_report_shows_charges_that_were_covered() {
     let mut bank = Setup::new().chemistry(100).start();
     bank.bank_ok(&["machine", "set", "colony", "--fallback", "freecycle"]);
-    let charge = |job: &str, seconds: &str| {
-        let words = [
-            "charge",
-            job,
-            "--procs",
-            "1",
-            "--duration",
-            seconds,
-            "--interim",
-        ];
-        let whose = [
-            "-A",
-            "chemistry",
-            "-u",
-            "amy",
-            "-m",
-            "colony",
-            "--shortfall",
-            "fallback",
-        ];
-        bank.bank_ok(&[&words[..], &whose].concat());
+    let charge = |job: &str, project: &str, seconds: u32| {
+        let whose = format!("-A {project} -u amy -m colony --shortfall fallback");
+        let line = format!("charge {job} --procs 1 --duration {seconds} --interim {whose}");
+        bank.bank_ok(&line.split(' ').collect::<Vec<_>>());
     };
-    charge("own", "40");
-    charge("half", "500");
-    charge("half", "7");
+    charge("own", "chemistry", 40);
+    charge("half", "chemistry", 500);
+    charge("half", "chemistry", 7);
     let report = |bank: &Bank| bank.json(&["report", "fallback", "-A", "chemistry"]);
     let rows = report(&bank);
     let [row] = rows["items"].as_array().unwrap().as_slice() else {
@@ -216,6 +199,10 @@ fn the_report_shows_charges_that_were_covered() {
     // 500 and 7 were needed, 60 were there.
     let figures = ["needed", "available", "held", "charged"].map(|key| amount(row, key));
     assert_eq!(figures, [507, 60, 0, 447]);
+    // Whoever the job is for later, that account was short.
+    bank.bank_ok(&["deposit", "physics", "1000"]);
+    charge("half", "physics", 9);
+    assert_eq!(report(&bank), rows);
     let before = bank.json(&["report", "fallback", "--to", "2025-12-31"]);
     assert_eq!(before["items"].as_array().unwrap().len(), 0, "{before}");
     bank.bank_ok(&["refund", "half"]);

@@ -137,7 +137,7 @@ fn at_charges(
     // Nothing takes effect after it was recorded.
     let first = numbers::first_recorded_from(connection, from)?;
     let sql = "SELECT e.instance, e.account, e.usage, t.at_effective, e.project, e.user,
-                      -(e.delta_amount + e.delta_shadow), u.amount
+                      -(e.delta_amount + e.delta_shadow), u.amount, e.tx
                FROM entry e JOIN tx t ON t.id = e.tx JOIN usage u ON u.id = e.usage
                WHERE e.kind = 'charge_fallback' AND e.tx >= ?1 AND e.instance IS NOT NULL
                    AND t.at_effective >= ?2 AND t.at_effective < ?3
@@ -155,6 +155,7 @@ fn at_charges(
         looked += 1;
         let account: Option<i64> = row.get(1)?;
         let covered = by_job.entry((row.get(0)?, account)).or_insert(Covered {
+            first: row.get(8)?,
             at: Timestamp(row.get(3)?),
             project: row.get(4)?,
             user: row.get(5)?,
@@ -181,6 +182,8 @@ fn at_charges(
 
 /// The part of a job's charges that a fallback account covered.
 struct Covered {
+    /// The transaction of its first charge.
+    first: i64,
     at: Timestamp,
     project: String,
     user: String,
@@ -200,6 +203,10 @@ impl Covered {
     ) -> Result<Option<ShortJob>, Error> {
         let payments = payments(connection, instance)?;
         let left = account.map_or(self.paid, |account| paid(&payments, AccountId(account)));
+        // The account that was short paid the other part of the first charge, unless it had nothing.
+        let others = payments.iter().filter(|paid| paid.tx == self.first);
+        let mut others = others.filter(|paid| Some(paid.account.0) != account);
+        let short = others.next().map(|paid| paid.account);
         let sql = "SELECT machine, object_id, account, project FROM instance WHERE id = ?1";
         let mut statement = connection.prepare_cached(sql)?;
         let job = statement.query_row([instance], |r| {
@@ -212,7 +219,10 @@ impl Covered {
                 needed: Amount::clamped(self.needed),
                 available: Amount::clamped(self.needed.saturating_sub(self.paid).max(0)),
                 account: account.map(AccountId),
-                fallback_from: r.get::<_, Option<i64>>(2)?.map(AccountId),
+                fallback_from: match short {
+                    Some(short) => Some(short),
+                    None => r.get::<_, Option<i64>>(2)?.map(AccountId),
+                },
                 ran_as: r.get(3)?,
                 held: Amount::ZERO,
                 charged: self.paid.min(left),
