@@ -1,6 +1,6 @@
 //! Rates, attributes and quotes that were given, as an administrator types them.
 
-use crate::harness::{Bank, Documents, Setup, T0};
+use crate::harness::{Bank, Documents, Setup, T0, text};
 
 /// Runs `bank`, and wants an exit code and parts of what it says about the failure.
 #[track_caller]
@@ -226,12 +226,25 @@ fn a_replay_of_unchanged_rates_differs_in_nothing() {
     }
     let given = charge("e", &["--amount", "70"]);
     bank.bank_ok(&["undo", &given.to_string()]);
+    // A job of two projects.
+    bank.bank_ok(&["deposit", "physics", "1000"]);
+    for owner in ["-A chemistry -u amy", "-A physics -u bob"] {
+        let line = format!("charge f {owner} -m colony --procs 1 --duration 100 --interim");
+        bank.bank_ok(&line.split(' ').collect::<Vec<_>>());
+    }
     bank.set_clock(T0 + 2 * 86_400);
     let answer = bank.json(&["rate", "test", "--replay", "last-30-days"]);
     let total = &answer["replay"]["total"];
-    // 5,000, 40, and two jobs of 600 with the fee of 3 each.
-    assert_eq!(total["billed"], "6246", "{answer:#}");
+    // 5,000, 40, two jobs of 600 with the fee of 3 each, and 200 with one fee.
+    assert_eq!(total["billed"], "6449", "{answer:#}");
     assert_eq!(total["difference"], "0", "{answer:#}");
+    let rows = answer["replay"]["rows"].as_array().unwrap().iter();
+    let rows = rows.map(|row| ["project", "billed", "difference"].map(|name| text(row, name)));
+    assert_eq!(
+        rows.collect::<Vec<_>>(),
+        [["chemistry", "6349", "0"], ["physics", "100", "0"]],
+        "{answer:#}"
+    );
     bank.verify();
 }
 

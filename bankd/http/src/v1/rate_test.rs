@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bank_api::v1::{RateTest, RateTested, Replay, ReplayRow, TestedPrice};
 use bank_core::decimal::Decimal;
-use bank_core::directory::Directory;
+use bank_core::directory::{Bank, Directory};
 use bank_core::exact::{Fraction, to_amount};
 use bank_core::price::{Named, Once, Price, Priced, itemise, price, priced_from};
 use bank_core::rate::Rate;
@@ -197,11 +197,11 @@ type Whose = (String, String, bool);
 /// Sums of one instance in the period.
 #[derive(Default)]
 struct Tally {
-    whose: (String, String),
+    owners: BTreeMap<(String, String), Sums>,
     /// Exact arithmetic ended: it is counted, and left out.
     beyond: bool,
-    charges: i64,
-    billed: i128,
+    /// Its cost by the tested rates, in minor units.
+    cost: i128,
     metered: i128,
     once: i128,
     /// Whether its first charge is in the period, so that per-use parts and limits count.
@@ -263,10 +263,12 @@ async fn replay(call: &Call, request: &RateTest, proposed: &[Rate]) -> Result<Re
         };
         for row in rows.iter().filter(within) {
             let tally = tallies.entry((row.instance, row.shadow)).or_default();
-            tally.beyond |= count(directory, &rates, row, tally).is_none();
+            tally.beyond |= count(directory, &rates, row, tally)
+                .and_then(|()| tally.attribute(row, directory))
+                .is_none();
         }
     }
-    summed(directory, tallies, (from, to)).ok_or_else(|| refused(Refusal::AmountOverflow))
+    summed(&directory.bank, tallies, (from, to)).ok_or_else(|| refused(Refusal::AmountOverflow))
 }
 
 fn count(directory: &Directory, rates: &[Rate], row: &UsedRow, tally: &mut Tally) -> Option<()> {
@@ -290,9 +292,6 @@ fn count(directory: &Directory, rates: &[Rate], row: &UsedRow, tally: &mut Tally
         at,
         from,
     };
-    tally.whose = (row.project.clone(), row.user.clone());
-    tally.charges += 1;
-    tally.billed = tally.billed.checked_add(row.amount.0.into())?;
     let of_given = row.reverses.is_some_and(|tx| tally.given_in.contains(&tx));
     if row.is_given || of_given {
         tally.given_in.insert(row.tx);
@@ -363,26 +362,41 @@ impl Idle {
 /// Number of charges, their sum, and their sum by the tested rates.
 type Sums = (i64, i128, i128);
 
+impl Tally {
+    /// Counts a charge for its owner, with the part by which it changes the cost.
+    fn attribute(&mut self, row: &UsedRow, directory: &Directory) -> Option<()> {
+        let cost = come_to(directory, self)?;
+        let part = cost.checked_sub(std::mem::replace(&mut self.cost, cost))?;
+        let owner = (row.project.clone(), row.user.clone());
+        add(
+            self.owners.entry(owner).or_default(),
+            (1, row.amount.0.into(), part),
+        )
+    }
+}
+
+fn add(sums: &mut Sums, (charges, billed, proposed): Sums) -> Option<()> {
+    sums.0 = sums.0.checked_add(charges)?;
+    sums.1 = sums.1.checked_add(billed)?;
+    sums.2 = sums.2.checked_add(proposed)?;
+    Some(())
+}
+
 fn summed(
-    directory: &Directory,
+    bank: &Bank,
     tallies: BTreeMap<(i64, bool), Tally>,
     (from, to): (Timestamp, Timestamp),
 ) -> Option<Replay> {
-    let bank = &directory.bank;
     let mut groups: BTreeMap<Whose, Sums> = BTreeMap::new();
     let (mut real, mut in_shadow, mut beyond) = (Sums::default(), Sums::default(), 0_i64);
     for ((_, shadow), tally) in tallies {
-        let Some(new) = come_to(directory, &tally) else {
+        if tally.beyond {
             beyond += 1;
             continue;
-        };
-        let (project, user) = tally.whose;
-        let of_all = if shadow { &mut in_shadow } else { &mut real };
-        let of_group = groups.entry((project, user, shadow)).or_default();
-        for sums in [of_group, of_all] {
-            sums.0 += tally.charges;
-            sums.1 = sums.1.checked_add(tally.billed)?;
-            sums.2 = sums.2.checked_add(new)?;
+        }
+        for ((project, user), own) in tally.owners {
+            add(if shadow { &mut in_shadow } else { &mut real }, own)?;
+            add(groups.entry((project, user, shadow)).or_default(), own)?;
         }
     }
     let row = |(charges, billed, proposed): Sums| ReplayRow {
@@ -415,9 +429,6 @@ fn summed(
 
 /// The cost of an instance in minor units; `None` beyond exact arithmetic.
 fn come_to(directory: &Directory, tally: &Tally) -> Option<i128> {
-    if tally.beyond {
-        return None;
-    }
     // If all charges are undone, none of the parts that count once is left.
     let exact = if tally.whole && tally.standing > 0 {
         let sum = tally.metered.checked_add(tally.once)?;

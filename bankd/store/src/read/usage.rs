@@ -8,6 +8,7 @@ use bank_core::terms;
 use bank_core::time::{Seconds, Timestamp};
 use bank_core::usage::{Usage, text};
 use rusqlite::{Connection, Row};
+use std::collections::HashMap;
 
 /// One charge with its priced usage and owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,9 +33,9 @@ pub struct UsedRow {
     pub opened: Timestamp,
     /// Machine as named.
     pub machine: String,
-    /// Project as named.
+    /// Project as its entries name it.
     pub project: String,
-    /// User as named.
+    /// User as its entries name it.
     pub user: String,
     /// Group as named.
     pub group: String,
@@ -76,7 +77,29 @@ pub fn page(connection: &Connection, from: i64) -> Result<Vec<UsedRow>, Error> {
     while let Some(row) = rows.next()? {
         found.push(read(row)?);
     }
+    name(connection, &mut found)?;
     Ok(found)
+}
+
+/// Gives each charge the owner in its entries, because a job may have charges of several.
+fn name(connection: &Connection, rows: &mut [UsedRow]) -> Result<(), Error> {
+    let (Some(first), Some(last)) = (rows.first(), rows.last()) else {
+        return Ok(());
+    };
+    let newest = numbers::last_entry(connection)?;
+    let of = |tx: i64| numbers::first_entry_of(connection, tx, newest);
+    let span = (of(first.tx)?, of(last.tx.saturating_add(1))?);
+    let sql = "SELECT usage, project, user FROM entry
+               WHERE id >= ?1 AND id < ?2 AND usage IS NOT NULL ORDER BY id DESC";
+    let mut statement = connection.prepare_cached(sql)?;
+    let names = statement.query_map(span, |r| Ok((r.get(0)?, (r.get(1)?, r.get(2)?))))?;
+    let mut names: HashMap<i64, (String, String)> = names.collect::<Result<_, _>>()?;
+    for row in rows {
+        if let Some(own) = names.remove(&row.id) {
+            (row.project, row.user) = own;
+        }
+    }
+    Ok(())
 }
 
 /// The usage that a charge priced.
