@@ -71,9 +71,12 @@ pub(crate) fn user(number: u64) -> String {
     format!("user{number:05}")
 }
 
+/// The scheduler's id of a job is this and its number.
+pub(crate) const JOB_PREFIX: &str = "Moab.";
+
 /// The scheduler's id of a job.
 pub(crate) fn job_id(job: u64) -> String {
-    format!("Moab.{job}")
+    format!("{JOB_PREFIX}{job}")
 }
 
 /// One step of the work.

@@ -17,6 +17,7 @@
 //! | `cluster` | `e` with the log of a cluster in `PostgreSQL` on the same machine, and how long two followers take to contain what the writer has, at 1,000 commands/s |
 //! | `reads` | balances read at one node of a cluster, and at three nodes together |
 //! | `pages` | `e` beside 50 open pages, each of which is loaded again every 30 s, against `e` without them |
+//! | `long` | `e` on a bank whose journal has `journal=100000000` rows, against `e` on one without them (only if `only` names it: it takes 25 GB) |
 //! | `liens` | a reserve on an account with 10,000 open liens, against one with 10 |
 //!
 //! Whatever serves runs on core 0 and whatever asks on core 1, each in a process of its own. Every
@@ -30,6 +31,8 @@ mod document;
 mod figure;
 mod gold;
 mod load;
+mod load_run;
+mod long_journal;
 mod open_liens;
 mod open_pages;
 mod place;

@@ -4,7 +4,7 @@ use crate::figure::{Figure, median};
 use std::collections::BTreeMap;
 
 /// The keys of the JSON line, in its order.
-const KEYS: [&str; 36] = [
+const KEYS: [&str; 39] = [
     "plain",
     "h",
     "l",
@@ -34,6 +34,9 @@ const KEYS: [&str; 36] = [
     "gold_p99_ms",
     "gold_over_nami",
     "pages_over_alone",
+    "e_short",
+    "e_long",
+    "long_over_short",
     "e_log",
     "log_over_e",
     "lag_p99_ms",
@@ -44,7 +47,7 @@ const KEYS: [&str; 36] = [
 ];
 
 /// What is measured, how it is called for a person, and how many places are shown.
-const MEASURED: [(&str, &str, usize); 30] = [
+const MEASURED: [(&str, &str, usize); 32] = [
     ("plain", "axum's empty POST, 1/s", 0),
     ("h", "H  signature and document, no ledger, 1/s", 0),
     ("l", "L  the ledger in-process, 64 per commit, 1/s", 0),
@@ -56,6 +59,8 @@ const MEASURED: [(&str, &str, usize); 30] = [
     ("e_single", "E  one command per commit, 1/s", 0),
     ("e_alone", "E  with web pages served, none open, 1/s", 0),
     ("e_pages", "E  beside 50 open pages, 1/s", 0),
+    ("e_short", "E  on a bank as it is made, 1/s", 0),
+    ("e_long", "E  on one with a long journal, 1/s", 0),
     ("e_log", "E  with its log in PostgreSQL, 1/s", 0),
     (
         "lag_p99_ms",
@@ -98,7 +103,7 @@ const MEASURED: [(&str, &str, usize); 30] = [
 ];
 
 /// What is asked for: key, at least or at most, and the gate in ten-thousandths.
-const GATES: [(&str, bool, u64); 16] = [
+const GATES: [(&str, bool, u64); 17] = [
     ("e_over_bound", true, 9500),
     ("l_over_c", true, 7000),
     ("e_over_c", true, 4000),
@@ -113,6 +118,7 @@ const GATES: [(&str, bool, u64); 16] = [
     ("many_liens_over_few", false, 11_000),
     ("gold_over_nami", false, 15_000),
     ("pages_over_alone", true, 9500),
+    ("long_over_short", true, 9000),
     ("log_over_e", true, 6000),
     ("lag_p99_ms", false, 1_000_000),
 ];
@@ -195,6 +201,7 @@ impl Figures {
             ("script_over_true", of("script_ms").over(of("true_ms"))),
             ("gold_over_nami", of("gold_p99_ms").over(of("nami_p99_ms"))),
             ("pages_over_alone", of("e_pages").over(of("e_alone"))),
+            ("long_over_short", of("e_long").over(of("e_short"))),
             ("log_over_e", of("e_log").over(of("e"))),
             ("three_over_one", of("reads_three").over(of("reads_one"))),
         ];

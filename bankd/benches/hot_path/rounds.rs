@@ -4,17 +4,15 @@ use crate::cluster::{self, Nodes};
 use crate::daemon::Server;
 use crate::document::{OPEN, Spread};
 use crate::figure::{Figure, percentile};
+use crate::load_run::{Load, rate, text};
 use crate::open_pages::OpenPages;
-use crate::place::{LOAD_CORE, Options, Place, Report, SERVER_CORE, run_part};
+use crate::place::{LOAD_CORE, Options, Place, SERVER_CORE, run_part};
 use crate::report::Figures;
-use crate::{postgresql, script, seed};
+use crate::{long_journal, postgresql, script, seed};
 use anyhow::{Result, anyhow};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-
-/// Connections of the load.
-const CONNECTIONS: u64 = 64;
 
 /// Commands in a commit of the two ledgers that are measured in-process.
 const BATCH: u64 = 64;
@@ -133,6 +131,9 @@ impl Bench<'_> {
         if self.wants("reads") {
             self.reads(figures)?;
         }
+        if self.options.text("only").is_ok() && self.wants("long") {
+            self.long_journal(figures)?;
+        }
         if self.wants("pg") {
             postgresql::run(&self.place, self.seconds, figures)?;
         }
@@ -249,6 +250,30 @@ impl Bench<'_> {
         open.stop()?;
         figures.add("e_pages", rate(&beside)?);
         server.stop()
+    }
+
+    /// The load on a bank as it is made, and on one with a long journal.
+    fn long_journal(&self, figures: &mut Figures) -> Result<()> {
+        let rows = self.options.number("journal", 100_000_000)?;
+        for (key, rows) in [("e_short", 0), ("e_long", rows)] {
+            let data = self.place.copy_of(&self.many, "long")?;
+            if rows > 0 {
+                long_journal::lengthen(&data, rows)?;
+            }
+            let server = Server::bank(&data, 256)?;
+            let load = |from: u64, count: u64| Load {
+                from,
+                count,
+                ..Load::of(&server, &data)
+            };
+            load(0, 2000).run()?;
+            if rows > 0 {
+                long_journal::wait_for_survey(&data)?;
+            }
+            figures.add(key, rate(&load(2000, self.commands).run()?)?);
+            server.stop()?;
+        }
+        Ok(())
     }
 
     /// Reserves over both ways that a scheduler may take, in turn.
@@ -426,63 +451,4 @@ impl Bench<'_> {
         }
         server.stop()
     }
-}
-
-/// A run of the load generator.
-struct Load<'a> {
-    kind: &'a str,
-    core: &'a str,
-    port: u16,
-    data: &'a Path,
-    spread: Spread,
-    from: u64,
-    count: u64,
-    warm: u64,
-    connections: u64,
-    /// Requests that begin in a second; 0: as soon as a connection is free.
-    per_s: u64,
-    limit: Duration,
-}
-
-impl<'a> Load<'a> {
-    fn of(server: &Server, data: &'a Path) -> Self {
-        Self {
-            kind: "real",
-            core: LOAD_CORE,
-            port: server.port,
-            data,
-            spread: Spread::Many,
-            from: 0,
-            count: 0,
-            warm: 0,
-            connections: CONNECTIONS,
-            per_s: 0,
-            limit: Duration::from_secs(30),
-        }
-    }
-
-    fn run(&self) -> Result<Report> {
-        let options = [
-            ("kind", self.kind.to_owned()),
-            ("port", self.port.to_string()),
-            ("data", text(self.data)),
-            ("spread", self.spread.word().to_owned()),
-            ("from", self.from.to_string()),
-            ("count", self.count.to_string()),
-            ("warm", self.warm.to_string()),
-            ("connections", self.connections.to_string()),
-            ("per_s", self.per_s.to_string()),
-            ("limit_s", self.limit.as_secs().to_string()),
-        ];
-        run_part(self.core, "load", &options)
-    }
-}
-
-fn rate(report: &Report) -> Result<Figure> {
-    let time = Duration::from_nanos(report.number("nanos")?);
-    Ok(Figure::per_second(report.number("commands")?, time))
-}
-
-fn text(path: &Path) -> String {
-    path.display().to_string()
 }

@@ -55,12 +55,24 @@ pub(crate) fn make(data: &Path, spread: Spread, open_liens: u64) -> Result<()> {
     let now = SystemClock::default().now();
     fill(&mut store, &reference(), now)?;
     fill(&mut store, &deposits(now), now)?;
+    drop(store);
     let jobs = (1..=open_liens).map(|job| Step {
         event: Event::Reserve,
         job,
     });
-    let liens = jobs.map(|step| Ok(made(step, spread)?.command));
-    fill(&mut store, &liens.collect::<Result<Vec<_>>>()?, now)?;
+    execute(data, jobs, spread)
+}
+
+/// Takes these steps on a data directory that no daemon serves.
+pub(crate) fn execute(
+    data: &Path,
+    steps: impl Iterator<Item = Step>,
+    spread: Spread,
+) -> Result<()> {
+    let mut store = open(data)?;
+    let commands = steps.map(|step| Ok(made(step, spread)?.command));
+    let now = SystemClock::default().now();
+    fill(&mut store, &commands.collect::<Result<Vec<_>>>()?, now)?;
     store.checkpoint()?;
     Ok(())
 }

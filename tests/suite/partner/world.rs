@@ -37,7 +37,6 @@ impl World {
                 world.befriend(from, to, more);
             }
         }
-        world.open_all();
         world
     }
 
@@ -70,13 +69,15 @@ impl World {
         let account = format!("owed-by-{to}");
         let url = format!("http://{}", link.address());
         let partner = name(to);
+        self.links.push((from, to, link));
+        // Before the first attempt, after whose failure no reserve would wait for messages.
+        self.open(from, to);
         let bank = &self.banks[from];
         bank.bank_ok(&["project", "add", &account]);
         bank.bank_ok(&["deposit", &account, "0", "--limit", "50000", "--new"]);
         let add = ["partner", "add", &partner, "--account", &account];
         let way = ["--url", &url, "--signing-key", &key, "--timeout", "1500"];
         bank.bank_ok(&[&add[..], &way, more].concat());
-        self.links.push((from, to, link));
     }
 
     pub(super) fn link(&self, from: usize, to: usize, state: State) {
