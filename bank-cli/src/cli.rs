@@ -75,7 +75,7 @@ pub(crate) use self::{
     period::{AtArgs, NamedPeriodArgs, PeriodArgs, RecentArgs},
     personal::{LetterArgs, PersonArgs, PersonalArgs},
     price::{QuoteCommand, RateCommand, SetRate, TestRate},
-    proof::{CheckpointArgs, VerifyArgs},
+    proof::{CheckpointArgs, StatusArgs, VerifyArgs},
     records::{
         ExportApel, ExportCommand, ExportCsv, ExportFile, ExportInvoice, ExportJsonl,
         ExportOnDemand, ExportPods, ExportUr1, ExportXdmod, FeedArgs, IgnoreArgs, Layout, Message,
@@ -214,7 +214,7 @@ pub(crate) enum Command {
     /// Reject a pending request
     Reject(DecideArgs),
     /// Show daemon health
-    Status,
+    Status(StatusArgs),
     /// Verify every balance and hash of the running bank
     Verify(VerifyArgs),
     /// Fetch a signed checkpoint of the bank

@@ -120,7 +120,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure
         Command::Request(command) => request::run(context, command),
         Command::Approve(args) => proposal::decide(context, &args, "approve"),
         Command::Reject(args) => proposal::decide(context, &args, "reject"),
-        Command::Status => status::run(context),
+        Command::Status(args) => status::run(context, args),
         Command::Verify(args) => proof::verify(context, args),
         Command::Checkpoint(args) => proof::checkpoint(context, &args),
         Command::Cycle(command) => cycle::run(context, command),

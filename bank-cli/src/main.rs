@@ -117,25 +117,31 @@ fn run(cli: Cli) -> Result<(), Failure> {
     );
     let is_screen = context.form.is_table() && !is_data;
     let Some(path) = output else {
-        let message = cmd::run(&context, cli.command)?;
-        return show(&screened(message, is_screen), context.quiet);
+        let message = said(cmd::run(&context, cli.command), is_screen)?;
+        return show(&message, context.quiet);
     };
     context.file = Some(RefCell::new(file::Fresh::begin(&path)?));
-    let message = cmd::run(&context, cli.command)?;
-    context.print(&screened(message, is_screen))?;
+    let message = said(cmd::run(&context, cli.command), is_screen)?;
+    context.print(&message)?;
     if let Some(file) = context.file.take() {
         file.into_inner().finish()?;
     }
     show(&format!("written to {}\n", path.display()), context.quiet)
 }
 
-/// What people read has nothing in it that a terminal obeys; programs get what is.
-fn screened(message: String, is_screen: bool) -> String {
-    if is_screen {
-        printable::screened(&message)
-    } else {
-        message
-    }
+/// What people read has nothing in it that a terminal obeys, before a failure too; programs get what is.
+fn said(result: Result<String, Failure>, is_screen: bool) -> Result<String, Failure> {
+    let screened = |message: String| {
+        if is_screen {
+            printable::screened(&message)
+        } else {
+            message
+        }
+    };
+    result.map(screened).map_err(|failure| Failure {
+        before: failure.before.map(screened),
+        ..failure
+    })
 }
 
 /// Prints what a command has to say, unless the caller wants quiet.

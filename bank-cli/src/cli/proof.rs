@@ -3,6 +3,14 @@
 use clap::Args;
 use std::path::PathBuf;
 
+/// `bank status`.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct StatusArgs {
+    /// End with exit code 1 if the state has a fault
+    #[arg(long)]
+    pub(crate) check: bool,
+}
+
 /// `bank verify`.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct VerifyArgs {

@@ -1,15 +1,20 @@
 //! `bank status`: is the daemon healthy, how full is its queue, when did machines last speak.
 
+mod faults;
 #[cfg(test)]
 mod tests;
 
 use std::fmt::Write as _;
 
 use anstream::adapter::strip_str;
-use bank_api::v1::{PartnerWaiting, SinkStatus, Status, Unbilled};
+use bank_api::{
+    exit::bank as exit,
+    v1::{PartnerWaiting, SinkStatus, Status, Unbilled},
+};
 use bank_picture::figure;
 
 use crate::{
+    cli::StatusArgs,
     context::Context,
     fail::Failure,
     out::{Kind, Sheet, alarming, column, fitted},
@@ -21,13 +26,23 @@ const WAL_REPORTED: i64 = 64 << 20;
 /// The width of the labels.
 const LABEL: usize = 15;
 
-pub(super) fn run(context: &Context) -> Result<String, Failure> {
+pub(super) fn run(context: &Context, args: StatusArgs) -> Result<String, Failure> {
     let status: Status = context.get(&["status"], &())?;
-    if context.form.is_table() && context.form.columns.is_empty() {
+    let text = if context.form.is_table() && context.form.columns.is_empty() {
         let text = screen(&status, context.now_us);
-        return Ok(fitted(&text, context.form.width, values));
+        fitted(&text, context.form.width, values)
+    } else {
+        context.form.one(&status, &sheet(&status))?
+    };
+    let faults = faults::faults(&status);
+    if faults.is_empty() || !args.check {
+        return Ok(text);
     }
-    context.form.one(&status, &sheet(&status))
+    let number = figure::counted(&faults.len().to_string(), "fault");
+    let what = format!("{number}: {}", faults.join(", "));
+    let mut failure = Failure::of(exit::REFUSED, what);
+    failure.before = (!context.quiet).then_some(text);
+    Err(failure)
 }
 
 /// Where the values of a line begin: those of a line with a label in a column, or else two columns in.

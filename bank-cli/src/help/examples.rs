@@ -116,7 +116,7 @@ pub(super) const ALL: &[Examples] = &[
     ("request withdraw", &["bank request withdraw 5"]),
     ("approve", &["bank approve 5"]),
     ("reject", &["bank reject 5"]),
-    ("status", &["bank status"]),
+    ("status", &["bank status", "bank status --check -q"]),
     ("verify", &["bank verify", "bank verify --last"]),
     ("checkpoint", &["bank checkpoint --out checkpoint.json"]),
     ("cycle ls", &["bank cycle ls"]),

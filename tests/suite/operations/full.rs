@@ -122,6 +122,12 @@ fn a_full_disk_refuses_with_a_code_of_its_own_and_one_line() {
         "{status}"
     );
     assert_eq!(bank.json(&["status"])["obstacles"][0], reason);
+    let check = bank.bank(&["status", "--check", "-q"]);
+    let fault = "bank: 1 fault: commands are refused\n";
+    assert_eq!(
+        (check.exit, check.stdout.as_str(), check.stderr.as_str()),
+        (1, "", fault)
+    );
     bank.script("charge", &Documents::own().get(5))
         .expect(0, "");
     assert_eq!(bank.spooled(), 1);
