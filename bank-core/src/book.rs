@@ -11,11 +11,10 @@ use crate::amount::Amount;
 use crate::command::{AsNamed, Chunk, Identity};
 use crate::directory::{Bank, Directory, Policy};
 use crate::effects::{
-    AssignedUse, DirectoryRow, Effects, Moved, RefusedReserve, Shortage, Transaction, UsageRow,
-    UseRow,
+    AssignedUse, Effects, Moved, RefusedReserve, Shortage, Transaction, UsageRow, UseRow,
 };
+use crate::history::Changed;
 use crate::history::Paid;
-use crate::history::PastRecord;
 use crate::ids::{AccountId, AllocationId, Next, ProposalId, TxId, UNBILLED};
 use crate::invariant::{self, Portions, Proof};
 use crate::ledger::{Ledger, Named};
@@ -53,10 +52,8 @@ pub struct Book {
     pub times: Vec<ReservationTime>,
     /// The transaction that removed each account that is gone.
     pub removals: BTreeMap<AccountId, TxId>,
-    /// The records that each transaction changed.
-    pub records: BTreeMap<TxId, Vec<PastRecord>>,
-    /// The transactions that changed reference data that is no record.
-    pub others: BTreeSet<TxId>,
+    /// What each transaction changed of the reference data.
+    pub changed: BTreeMap<TxId, Changed>,
     /// Finished uses by source, id and start.
     pub uses: BTreeMap<(String, String, Timestamp), UseRow>,
     /// Their records that others replaced, likewise.
@@ -90,8 +87,7 @@ impl Book {
             windows: BTreeMap::new(),
             times: Vec::new(),
             removals: BTreeMap::new(),
-            records: BTreeMap::new(),
-            others: BTreeSet::new(),
+            changed: BTreeMap::new(),
             uses: BTreeMap::new(),
             earlier: BTreeMap::new(),
             refused: BTreeMap::new(),
@@ -462,17 +458,9 @@ impl Ledger for Book {
         let tx = effects.transactions.first().map(|tx| tx.id);
         let directory = Arc::make_mut(&mut self.directory);
         for row in &effects.directory {
-            match (row, tx) {
-                (DirectoryRow::Record(after), Some(tx)) => {
-                    let before = directory.records.ever(&after.kind, &after.key).cloned();
-                    let after = after.clone();
-                    let changed = self.records.entry(tx).or_default();
-                    changed.push(PastRecord { before, after });
-                }
-                (_, Some(tx)) => {
-                    self.others.insert(tx);
-                }
-                (_, None) => {}
+            if let Some(tx) = tx {
+                let changed = self.changed.entry(tx).or_default();
+                changed.note(row, directory);
             }
             directory.put(row);
         }

@@ -4,6 +4,7 @@ use crate::amount::Amount;
 use crate::effects::{Delta, Entry, EntryKind, Reshaped};
 use crate::ids::{AccountId, AllocationId, EntryId, InstanceId, TxId};
 use crate::kind::Record;
+use crate::model::Member;
 use crate::time::Timestamp;
 use std::collections::BTreeSet;
 
@@ -31,9 +32,18 @@ pub struct PastTx {
     pub entries: Vec<Entry>,
     /// The windows and limits that it changed.
     pub reshaped: Vec<Reshaped>,
+    /// What it changed of the reference data.
+    pub changed: Changed,
+}
+
+/// What a transaction changed of the reference data.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Changed {
     /// The records that it added, changed or removed, by kind and key.
     pub records: Vec<PastRecord>,
-    /// Whether it changed reference data that is no record: accounts, members.
+    /// The memberships that it ended, as they were.
+    pub ended: Vec<Member>,
+    /// Whether it changed other reference data that is no record: accounts, members.
     pub others: bool,
 }
 

@@ -205,7 +205,7 @@ fn removed_by(command: &Command, view: &View) -> Option<(String, String)> {
         },
         Command::After(After::Reverse(_)) => {
             let added = |past: &&PastRecord| past.before.as_ref().is_none_or(|own| own.deleted);
-            let mut changed = view.past.first()?.records.iter();
+            let mut changed = view.past.first()?.changed.records.iter();
             let own = changed.find(|past| is_of_jobs(&past.after.kind) && added(past))?;
             Some((own.after.kind.clone(), own.after.name().to_owned()))
         }

@@ -2,9 +2,10 @@
 
 use super::Book;
 use crate::amount::Amount;
-use crate::effects::{Entry, EntryKind, Reshaped, Shape, Transaction};
+use crate::directory::Directory;
+use crate::effects::{DirectoryRow, Entry, EntryKind, Reshaped, Shape, Transaction};
 use crate::history::{
-    Change, PastRecord, PastTx, Placed, UNDO_DEPTH_MAX, billed, came_in, rests, standing,
+    Change, Changed, PastRecord, PastTx, Placed, UNDO_DEPTH_MAX, billed, came_in, rests, standing,
 };
 use crate::ids::{AllocationId, EntryId, InstanceId, TxId};
 use crate::model::{Allocation, Instance, Lien};
@@ -12,6 +13,24 @@ use crate::need::Need;
 use crate::time::Timestamp;
 use crate::view::View;
 use std::collections::BTreeMap;
+
+impl Changed {
+    /// Adds a row that a transaction writes, before it is in the directory.
+    pub(super) fn note(&mut self, row: &DirectoryRow, directory: &Directory) {
+        match row {
+            DirectoryRow::Record(after) => self.records.push(PastRecord {
+                before: directory.records.ever(&after.kind, &after.key).cloned(),
+                after: after.clone(),
+            }),
+            DirectoryRow::MemberGone(project, user) => {
+                let members = directory.members_of(*project).into_iter();
+                self.ended
+                    .extend(members.filter(|member| member.user == *user));
+            }
+            _ => self.others = true,
+        }
+    }
+}
 
 impl Book {
     /// The allocation of an entry.
@@ -103,10 +122,11 @@ impl Book {
         }
     }
 
-    /// The records that a transaction changed, by kind and key.
-    fn changed(&self, id: TxId) -> Vec<PastRecord> {
-        let mut changed = self.records.get(&id).cloned().unwrap_or_default();
-        changed.sort_by_cached_key(|past| (past.after.kind.clone(), past.after.key.clone()));
+    /// What a transaction changed of the reference data, records by kind and key.
+    fn changed(&self, id: TxId) -> Changed {
+        let mut changed = self.changed.get(&id).cloned().unwrap_or_default();
+        let records = &mut changed.records;
+        records.sort_by_cached_key(|past| (past.after.kind.clone(), past.after.key.clone()));
         changed
     }
 
@@ -144,8 +164,7 @@ impl Book {
                 reason: tx.reason.clone(),
                 entries: tx.entries.clone(),
                 reshaped: self.reshaped(tx),
-                records: self.changed(tx.id),
-                others: self.others.contains(&tx.id),
+                changed: self.changed(tx.id),
             });
             next = tx.reverses;
         }

@@ -8,7 +8,7 @@ use super::{Error, codec, entries, lien, load_work, numbers, partner, traces, ve
 use bank_core::amount::Amount;
 use bank_core::decimal::Decimal;
 use bank_core::effects::{Billing, Entry, EntryKind, UsageRow};
-use bank_core::history::{PastTx, Placed, UNDO_DEPTH_MAX};
+use bank_core::history::{Changed, PastTx, Placed, UNDO_DEPTH_MAX};
 use bank_core::ids::{AccountId, AllocationId, InstanceId, LienId, TxId, UsageId};
 use bank_core::model::{Allocation, Instance, LienState};
 use bank_core::need::Need;
@@ -130,7 +130,11 @@ fn add_transaction(connection: &Connection, id: TxId, view: &mut View) -> Result
     if let Some(root) = view.past.last() {
         view.is_delivered = partner::is_delivered(connection, root.id.0)?;
     }
-    let records = view.past.first().into_iter().flat_map(|past| &past.records);
+    let records = view
+        .past
+        .first()
+        .into_iter()
+        .flat_map(|past| &past.changed.records);
     let mut records = records.filter(|past| past.after.kind == "partner");
     if let Some(past) = records.next() {
         view.has_messages = partner::is_used(connection, past.after.name())?;
@@ -176,8 +180,7 @@ fn past(connection: &Connection, id: TxId) -> Result<Option<PastTx>, Error> {
             reversed_by: r.get::<_, Option<i64>>(5)?.map(TxId),
             entries: Vec::new(),
             reshaped: Vec::new(),
-            records: Vec::new(),
-            others: false,
+            changed: Changed::default(),
         })
     });
     let Some(mut past) = found.optional()? else {
@@ -185,7 +188,7 @@ fn past(connection: &Connection, id: TxId) -> Result<Option<PastTx>, Error> {
     };
     past.entries = entries_of(connection, id, numbers::last_entry(connection)?)?;
     past.reshaped = traces::reshaped(connection, id, &past.entries)?;
-    (past.records, past.others) = version::records_of(connection, id.0)?;
+    past.changed = version::changed_by(connection, id.0)?;
     Ok(Some(past))
 }
 

@@ -19,7 +19,7 @@ use rusqlite::{Connection, OptionalExtension, params_from_iter};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
-pub(crate) use historical::{decoded, records_of, top_of};
+pub(crate) use historical::{changed_by, decoded, top_of};
 
 /// A row as it is from a transaction on.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -403,6 +403,18 @@ fn changes_of_projects_users_and_machines_are_undone() {
     run(&bank, "project members add chemistry fay");
     let (code, text) = run(&bank, &format!("undo {added}"));
     assert!(code == 1 && text.contains("memberships"), "{text}");
+    // A removal takes the memberships along, and its undo brings them back with their roles.
+    run(&bank, "project members role chemistry fay manager");
+    let members = "project members ls chemistry";
+    let (_, before) = run(&bank, members);
+    assert!(before.contains("fay"), "{before}");
+    is("user rm fay --yes", 0, members, &before);
+    let removed = bank.transactions();
+    assert_eq!(run(&bank, "user rm fay --yes").0, 0);
+    run(&bank, "user add fay");
+    let (code, text) = run(&bank, &format!("undo {}", removed + 1));
+    assert!(code == 1 && text.contains("later command"), "{text}");
+    assert!(!run(&bank, members).1.contains("fay"));
     // An account and members were made too.
     is("project add x", 1, "project show x", "x");
     is(

@@ -152,7 +152,7 @@ pub(super) fn follow_blocks(
     unblock_of(postings, &got, ctx);
     // Of reference data that is no record, a transaction that moves money changes blocks only.
     let suspense = ctx.directory.suspense().map(|a| a.id);
-    for (id, _) in gave.iter().filter(|_| target.others) {
+    for (id, _) in gave.iter().filter(|_| target.changed.others) {
         let account = postings.allocation(*id).map(|a| a.account);
         let account = account.filter(|_| account != suspense);
         let account = account.and_then(|id| ctx.directory.account(id));

@@ -6,9 +6,9 @@ use super::opposite::{
 use super::{restore, work};
 use crate::amount::Amount;
 use crate::command::Reverse;
-use crate::effects::{Effects, Entry, EntryKind, Outcome, Reversed, Shape};
+use crate::effects::{DirectoryRow, Effects, Entry, EntryKind, Outcome, Reversed, Shape};
 use crate::history::PastTx;
-use crate::ids::AllocationId;
+use crate::ids::{AllocationId, UserId};
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
 use crate::rules::{allocation, record};
@@ -101,9 +101,9 @@ fn why_not(op: &str) -> &'static str {
 
 /// Whether a transaction changed records and nothing else. A charge can change one too: the source of a machine.
 fn is_of_records(op: &str, target: &PastTx, ctx: &Context<'_>) -> bool {
-    let changed = target.records.iter();
+    let changed = target.changed.records.iter();
     let mut kinds = changed.filter_map(|past| ctx.directory.records.declaration(&past.after.kind));
-    let is_merge = op == "user_merge" && !target.records.is_empty();
+    let is_merge = op == "user_merge" && !target.changed.records.is_empty();
     is_merge || kinds.any(|kind| kind.ops.contains(&op))
 }
 
@@ -114,16 +114,16 @@ fn records(
     view: &View,
     ctx: &Context<'_>,
 ) -> Result<Effects, Refusal> {
-    if target.others {
+    if target.changed.others {
         let why = "it also changed accounts or members; change these one by one";
         return Err(not_reversible(target, why));
     }
     let mut postings = Postings::new(view);
     let tx = begin(&mut postings, reverse, ctx);
-    for past in &target.records {
+    for past in &target.changed.records {
         let kind = ctx.directory.records.kind(&past.after.kind);
         let kind = kind.ok_or_else(|| not_reversible(target, "its kind was removed since"))?;
-        let Some(record) = record::restored(kind, past, &target.records, view, ctx)? else {
+        let Some(record) = record::restored(kind, past, &target.changed.records, view, ctx)? else {
             let why = format!("a later command changed {} {}", kind.word, past.after.key);
             return Err(not_reversible(target, &why));
         };
@@ -132,10 +132,11 @@ fn records(
             kind,
             Some(&past.after),
             record,
-            &target.records,
+            &target.changed.records,
             ctx,
         );
     }
+    postings.directory.extend(memberships(target, ctx));
     Ok(postings.finish(Outcome::Reversed(Reversed {
         tx,
         reversed: Some(target.id),
@@ -143,6 +144,18 @@ fn records(
         parts: Vec::new(),
         figures: Vec::new(),
     })))
+}
+
+/// The memberships that a removal ended come back, but for those of people who were removed since.
+fn memberships(target: &PastTx, ctx: &Context<'_>) -> Vec<DirectoryRow> {
+    let comes_back = |user: UserId| {
+        let mut changed = target.changed.records.iter();
+        changed.any(|past| past.after.kind == "user" && past.after.id == user.0)
+    };
+    let is_there = |user| ctx.directory.user(user).is_some_and(|own| !own.deleted);
+    let ended = target.changed.ended.iter().copied();
+    let back = ended.filter(|own| comes_back(own.user) || is_there(own.user));
+    back.map(DirectoryRow::Member).collect()
 }
 
 /// Whether an entry places the shadow figure of a use that came with a chunk.

@@ -2,9 +2,9 @@
 
 use super::super::kind::{key_of_version, put_state, read, site_kinds};
 use super::super::{Error, access, bank, codec, cycle};
-use super::tables::{RECORD, table};
+use super::tables::{MEMBER, RECORD, table};
 use bank_core::directory::Directory;
-use bank_core::history::PastRecord;
+use bank_core::history::{Changed, PastRecord};
 use bank_core::ids::{ProjectId, UserId};
 use bank_core::kind::{self, Record, Records, site};
 use bank_core::model::{Account, Constraint, Member};
@@ -48,19 +48,21 @@ pub(crate) fn decoded(
     })
 }
 
-/// The records that a transaction changed, as they were before it and after it; and whether it changed other
-/// reference data too.
-pub(crate) fn records_of(
-    connection: &Connection,
-    tx: i64,
-) -> Result<(Vec<PastRecord>, bool), Error> {
-    let sql = "SELECT kind, key FROM version WHERE tx = ?1 ORDER BY kind, key";
+/// What a transaction changed of the reference data.
+pub(crate) fn changed_by(connection: &Connection, tx: i64) -> Result<Changed, Error> {
+    let sql = "SELECT kind, key, state IS NULL FROM version WHERE tx = ?1 ORDER BY kind, key";
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query([tx])?;
     let mut changed: Vec<(String, String)> = Vec::new();
-    let mut others = false;
+    let mut found = Changed::default();
     while let Some(row) = rows.next()? {
         let (word, key): (String, String) = (row.get(0)?, row.get(1)?);
+        if word == MEMBER && row.get(2)? {
+            found
+                .ended
+                .extend(membership(connection, tx.saturating_sub(1), &key)?);
+            continue;
+        }
         // The values of the site have the kind in front of the key.
         let (own, is_record) = match key.split_once('/') {
             Some((of, key)) if word == RECORD => ((of.to_owned(), key.to_owned()), true),
@@ -72,21 +74,37 @@ pub(crate) fn records_of(
                 None => ((word, key), false),
             },
         };
-        others |= !is_record;
+        found.others |= !is_record;
         if is_record && !changed.contains(&own) {
             changed.push(own);
         }
     }
     let kinds = site_kinds(connection)?;
-    let mut found = Vec::new();
     for (word, key) in &changed {
         let before = then(connection, tx.saturating_sub(1), word, key, &kinds)?;
         if let Some(after) = then(connection, tx, word, key, &kinds)? {
-            found.push(PastRecord { before, after });
+            found.records.push(PastRecord { before, after });
         }
     }
-    found.sort_by_cached_key(|past| (past.after.kind.clone(), past.after.key.clone()));
-    Ok((found, others))
+    let records = &mut found.records;
+    records.sort_by_cached_key(|past| (past.after.kind.clone(), past.after.key.clone()));
+    Ok(found)
+}
+
+/// A membership as it was when a transaction had been written, by the key of its versions.
+fn membership(connection: &Connection, tx: i64, key: &str) -> Result<Option<Member>, Error> {
+    let mut statement = connection.prepare_cached(&table(MEMBER).one_then())?;
+    let mut rows = statement.query((MEMBER, tx, key))?;
+    rows.next()?.map(member).transpose()
+}
+
+fn member(r: &Row<'_>) -> Result<Member, Error> {
+    Ok(Member {
+        project: ProjectId(r.get(0)?),
+        user: UserId(r.get(1)?),
+        active: r.get(2)?,
+        role: access::member_role(&r.get::<_, String>(3)?)?,
+    })
 }
 
 /// The project at the top of one when a transaction had been written: itself if it was below none, or not there yet.
@@ -186,13 +204,8 @@ impl Then<'_> {
 
     /// Who is a member of what.
     fn members(&self, directory: &mut Directory) -> Result<(), Error> {
-        self.each("member", |r| {
-            directory.put_member(Member {
-                project: ProjectId(r.get(0)?),
-                user: UserId(r.get(1)?),
-                active: r.get(2)?,
-                role: access::member_role(&r.get::<_, String>(3)?)?,
-            });
+        self.each(MEMBER, |r| {
+            directory.put_member(member(r)?);
             Ok(())
         })
     }

@@ -127,7 +127,7 @@ const ID: &str = "CAST(t.id AS TEXT)";
 /// Tables of reference data that no kind declares.
 const TABLES: &[Versioned] = &[
     Versioned {
-        word: "member",
+        word: MEMBER,
         table: "member",
         key: "t.project || '/' || t.user",
         pick: "t.project = ?1 AND t.user = ?2",
@@ -256,8 +256,8 @@ const TABLES: &[Versioned] = &[
 pub(super) fn of(row: &DirectoryRow) -> Vec<(&'static Versioned, Vec<Value>)> {
     let number = |id: i64| vec![Value::Integer(id)];
     let (word, key) = match row {
-        DirectoryRow::Member(m) => ("member", pair(m.project, m.user)),
-        DirectoryRow::MemberGone(project, user) => ("member", pair(*project, *user)),
+        DirectoryRow::Member(m) => (MEMBER, pair(m.project, m.user)),
+        DirectoryRow::MemberGone(project, user) => (MEMBER, pair(*project, *user)),
         DirectoryRow::Account(a) => ("account", number(a.id.0)),
         DirectoryRow::Rate(r) => ("rate", number(r.id.0)),
         DirectoryRow::Key(k) => ("key", vec![Value::Text(k.id.clone())]),
@@ -326,6 +326,9 @@ pub(super) fn table(word: &str) -> &'static Versioned {
     // Every word is in the table; the first one keeps this total.
     found.or(tables().first()).unwrap_or(&NOTHING)
 }
+
+/// The word of memberships.
+pub(super) const MEMBER: &str = "member";
 
 /// The word of the table of kinds and fields of the site.
 pub(super) const RECORD: &str = "kind_record";

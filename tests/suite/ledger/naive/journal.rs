@@ -1,7 +1,7 @@
 //! The journal of the naive reference, and everything that is added up from it.
 
 use super::history::{Owner, Place};
-use super::registered::Change;
+use super::registered::{Change, Membership};
 use super::{Allocation, Naive};
 use bank_core::model::Phase;
 use bank_core::time::{Timestamp, Window};
@@ -54,8 +54,10 @@ pub(crate) struct Tx {
     pub(super) seconds: Vec<i64>,
     /// What its usage row says: amount, seconds, in shadow.
     pub(super) usage: Option<(i64, i64, bool)>,
-    /// What it changed of what is registered, and whether it changed members too.
+    /// What it changed of what is registered, the memberships that it ended, and whether it added or changed
+    /// some.
     pub(super) changed: Vec<Change>,
+    pub(super) ended_members: Vec<Membership>,
     pub(super) changed_members: bool,
     /// Whether it blocked an account, or cleared that.
     pub(super) changed_block: bool,

@@ -2,7 +2,7 @@
 
 use super::{Machine, Naive, Project, User};
 use crate::ledger::reply::refused;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Whether these operations change what is registered.
 pub(super) fn is_registered(op: &str) -> bool {
@@ -13,8 +13,11 @@ pub(super) fn is_registered(op: &str) -> bool {
 /// An object by the word of its kind and its name.
 type Named = (&'static str, String);
 
-/// All objects, and the members of each project that has some.
-type Registry = (BTreeMap<Named, Object>, Vec<Vec<(String, bool)>>);
+/// A project with a member, who may be inactive.
+pub(super) type Membership = (String, (String, bool));
+
+/// All objects, and all memberships.
+type Registry = (BTreeMap<Named, Object>, BTreeSet<Membership>);
 
 /// An object, without the members of a project.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,8 +65,11 @@ impl Naive {
         let users = self.users.iter();
         let users = users.map(|own| (("user", own.name.clone()), Object::User(own.clone())));
         let all = attributes.chain(machines).chain(projects).chain(users);
-        let members = self.projects.iter().filter(|p| !p.members.is_empty());
-        (all.collect(), members.map(|p| p.members.clone()).collect())
+        let members = self.projects.iter().flat_map(|p| {
+            let of = move |own: &(String, bool)| (p.name.clone(), own.clone());
+            p.members.iter().map(of)
+        });
+        (all.collect(), members.collect())
     }
 
     /// Notes in the newest transaction what changed since, and the object that the command named.
@@ -82,10 +88,15 @@ impl Naive {
             })
         });
         let changes: Vec<Change> = changes.collect();
-        let members = before.1 != after.1;
+        let who = |(project, (user, _)): &Membership| (project.clone(), user.clone());
+        let there: BTreeSet<_> = after.1.iter().map(who).collect();
+        let ended = before.1.iter().filter(|own| !there.contains(&who(own)));
+        let ended = ended.cloned().collect();
+        let more = !after.1.is_subset(&before.1);
         let tx = self.tx();
         tx.changed = changes;
-        tx.changed_members = members;
+        tx.ended_members = ended;
+        tx.changed_members = more;
     }
 
     pub(super) fn undo_registered(&mut self, target: usize) -> Result<(), String> {
@@ -93,7 +104,7 @@ impl Naive {
         if tx.changed_members {
             return Err(refused("not_reversible"));
         }
-        let changes = tx.changed.clone();
+        let (changes, ended) = (tx.changed.clone(), tx.ended_members.clone());
         for change in &changes {
             let now = self.objects().0.get(&change.of).cloned();
             if now != change.after {
@@ -107,6 +118,18 @@ impl Naive {
         for change in &changes {
             self.put_back(change);
         }
+        let is_there = |own: &User, name: &str| own.name == name && !own.is_gone;
+        let mut came = false;
+        for (project, member) in &ended {
+            if !self.users.iter().any(|own| is_there(own, &member.0)) {
+                continue;
+            }
+            let own = self.projects.iter_mut().find(|own| own.name == *project);
+            let members = &mut own.unwrap().members;
+            members.retain(|(user, _)| *user != member.0);
+            members.push(member.clone());
+            came = true;
+        }
         self.begin("undo", self.now);
         let opposite = changes.into_iter().map(|change| Change {
             of: change.of.clone(),
@@ -116,6 +139,7 @@ impl Naive {
         let opposite = opposite.collect();
         self.tx().reverses = Some(target);
         self.tx().changed = opposite;
+        self.tx().changed_members = came;
         Ok(())
     }
 
