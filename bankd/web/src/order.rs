@@ -19,6 +19,9 @@ use crate::parts::table::Table;
 use crate::target::Target;
 use crate::visit::{Shown, Visit};
 
+/// The id of what a form is about.
+const ABOUT: &str = "about";
+
 /// The form of a command.
 pub(crate) struct Order<'a> {
     pub(crate) title: &'a str,
@@ -74,15 +77,23 @@ impl Order<'_> {
             Some(_) => new_key(),
         };
         html! {
-            @if let Some(failed) = failed { (form::refusal(visit, self.fields, failed)) }
+            @if let Some(failed) = failed { (self.refusal(visit, failed)) }
             @if !self.lead.is_empty() { p .lead { (self.lead) } }
-            (self.about)
+            div #(ABOUT) { (self.about) }
             form .entry method="post" action=(self.action) {
                 (token(visit)) (keyed(&key))
                 (form::fields(visit, self.fields, failed))
                 button type="submit" { "Preview" }
             }
         }
+    }
+
+    /// The message of a refusal. That of a form about something that nobody enters leads there.
+    fn refusal(&self, visit: &Visit, failed: &Failed) -> Markup {
+        if self.fixed.is_empty() {
+            return form::refusal(visit, self.fields, failed);
+        }
+        form::refusal_of(visit, (ABOUT, self.title), self.fields, failed)
     }
 
     /// The entries as the body of the request.

@@ -317,3 +317,66 @@ fn alerts(bank: &Bank) -> Vec<i64> {
     let used = rows.iter().filter(|row| row["kind"] == "used");
     used.map(|row| row["threshold"].as_i64().unwrap()).collect()
 }
+
+/// A refused correction leads to its field, and an undo, which enters no transaction, to the transaction.
+#[test]
+fn a_refused_correction_leads_to_what_is_wrong() {
+    let bank = bank();
+    let mut root = Browser::of_link(&bank);
+    bank.bank_ok(&["deposit", "chemistry", "1000"]);
+    let work = ["-m", "colony", "--procs", "1", "--duration", "100"];
+    let who = ["charge", "77", "-A", "chemistry", "-u", "amy"];
+    bank.bank_ok(&[&who[..], &work].concat());
+    for (form, fields, name, label) in [
+        (
+            "/refund",
+            &[("job", "77"), ("amount", "500")][..],
+            "amount",
+            "Amount",
+        ),
+        ("/refund", &[("job", "78")], "job", "Job"),
+        (
+            "/refund",
+            &[("job", "77"), ("reissue_until", "2020-01-01")],
+            "reissue_until",
+            "New allocation until (exclusive)",
+        ),
+        (
+            "/adjust",
+            &[("allocation", "9999"), ("amount", "1"), ("note", "x")],
+            "allocation",
+            "Allocation",
+        ),
+        (
+            "/transfer",
+            &[("from", "chemistry"), ("to", "chemistry"), ("amount", "1")],
+            "to",
+            "To account or project",
+        ),
+    ] {
+        let page = root.submit(&bank, form, form, fields).text();
+        let link = format!("<p id=\"refusal\"><a href=\"#{name}\">{label}</a>: ");
+        assert!(page.contains(&link), "{form} {fields:?}: {page}");
+        let input = page.split(&format!("<input id=\"{name}\"")).nth(1).unwrap();
+        let input = input.split('>').next().unwrap();
+        assert!(
+            input.contains("aria-describedby=\"refusal"),
+            "{form}: {input}"
+        );
+    }
+    bank.bank_ok(&["refund", "77"]);
+    let page = root.submit(&bank, "/refund", "/refund", &[("job", "77")]);
+    assert!(
+        page.text().contains("<a href=\"#job\">Job</a>: "),
+        "{}",
+        page.text()
+    );
+    let undo = format!("/transactions/{}/undo", bank.transactions() - 1);
+    let page = root.submit(&bank, &undo, &undo, &[]).text();
+    let link = page.split("<a href=\"#about\">Undo transaction ").count();
+    assert_eq!(
+        (link, page.matches("id=\"about\"").count()),
+        (2, 1),
+        "{page}"
+    );
+}

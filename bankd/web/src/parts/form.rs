@@ -6,10 +6,15 @@
 use maud::{Markup, html};
 use serde_json::Value;
 
+mod placed;
+
+pub(crate) use placed::is_about;
+use placed::placed;
+
 use super::amount::grouped;
 use super::sentence::capital;
 use crate::failed::Failed;
-use crate::parts::message::{message, message_at};
+use crate::parts::message::{REFUSAL, message, message_at};
 use crate::visit::{Fields, Visit};
 use crate::zone::Zone;
 
@@ -144,7 +149,12 @@ impl<'a> Field<'a> {
         let is_wrong = wrong == Some(self.name);
         let help = format!("{}-help", self.name);
         let has_help = !self.help.is_empty();
-        let described = has_help.then_some(help.as_str());
+        let described = match (is_wrong, has_help) {
+            (true, true) => Some(format!("{REFUSAL} {help}")),
+            (true, false) => Some(REFUSAL.to_owned()),
+            (false, true) => Some(help.clone()),
+            (false, false) => None,
+        };
         let invalid = is_wrong.then_some("true");
         let keyboard = match self.kind {
             Kind::Figure | Kind::Amount => Some("decimal"),
@@ -155,14 +165,14 @@ impl<'a> Field<'a> {
             div .field.wrong[is_wrong] {
                 label for=(self.name) { (self.label(unit)) @if !self.when.is_empty() { span .small { " (" (self.when) ")" } } }
                 @if let Kind::Choice(words) = self.kind {
-                    select #(self.name) name=(self.name) required[self.is_required] aria-invalid=[invalid] aria-describedby=[described] {
+                    select #(self.name) name=(self.name) required[self.is_required] aria-invalid=[invalid] aria-describedby=[described.as_deref()] {
                         @for (word, label) in words {
                             option value=(word) selected[*word == value] { (label) }
                         }
                     }
                 } @else {
                     input #(self.name) name=(self.name) value=(value) required[self.is_required] autocomplete="off"
-                        spellcheck="false" inputmode=[keyboard] aria-invalid=[invalid] aria-describedby=[described];
+                        spellcheck="false" inputmode=[keyboard] aria-invalid=[invalid] aria-describedby=[described.as_deref()];
                 }
                 @if has_help { p .help id=(help) { (self.help) } }
             }
@@ -190,6 +200,21 @@ pub(crate) fn refusal(visit: &Visit, fields: &[Field<'_>], failed: &Failed) -> M
         Some(field) => message_at(&failed, field.name, field.label),
         None => message(&failed),
     }
+}
+
+/// The same of a form about something that nobody enters: a refusal that is about no field leads to what the form
+/// is about.
+pub(crate) fn refusal_of(
+    visit: &Visit,
+    (id, title): (&str, &str),
+    fields: &[Field<'_>],
+    failed: &Failed,
+) -> Markup {
+    let own = placed(fields, |name| entered(visit, name), failed);
+    if own.problem().field.is_some() {
+        return refusal(visit, fields, failed);
+    }
+    message_at(failed, id, title)
 }
 
 /// The members of a request with the labels of the form that sends them. Members without a field have their name.
@@ -295,68 +320,4 @@ pub(crate) fn filled<'v>(
         shown.unwrap_or_else(|| text.to_owned())
     };
     html! { @for field in fields { (field.show(&value(field), &unit, placed.as_ref())) } }
-}
-
-/// A refusal with its field. One that names none is about the field in its words, about the entry that
-/// it quotes, or about a figure.
-fn placed<'v>(fields: &[Field<'_>], entered: impl Fn(&str) -> &'v str, failed: &Failed) -> Failed {
-    let problem = failed.problem();
-    if problem.field.is_some() {
-        return failed.clone();
-    }
-    let detail = problem.detail.as_deref().unwrap_or_default();
-    let quotes = |text: &str| !text.is_empty() && detail.contains(&format!("{text:?}"));
-    let is_of_figure = [
-        "bad_amount_syntax",
-        "bad_amount",
-        "bad_rate",
-        "too_many_decimals",
-        "insufficient_funds",
-        "over_limit",
-    ];
-    let figures = || {
-        fields
-            .iter()
-            .filter(|field| field.kind == Kind::Figure || field.is_amount())
-    };
-    let figure = || {
-        let odd = figures().find(|field| !is_decimal(entered(field.name)));
-        let odd = odd.filter(|_| problem.code == "bad_amount_syntax");
-        odd.or_else(|| figures().find(|field| !entered(field.name).is_empty()))
-    };
-    let found = fields
-        .iter()
-        .find(|field| is_about(failed, field.name))
-        .or_else(|| {
-            fields
-                .iter()
-                .find(|field| quotes(entered(field.name).trim()))
-        })
-        .or_else(|| {
-            is_of_figure
-                .contains(&problem.code.as_str())
-                .then(figure)
-                .flatten()
-        });
-    match found {
-        Some(field) => failed.clone().field(field.name),
-        None => failed.clone(),
-    }
-}
-
-/// Whether a refusal names a field: by itself, before the colon of its words, or as the one that is missing.
-pub(crate) fn is_about(failed: &Failed, name: &str) -> bool {
-    let problem = failed.problem();
-    let detail = problem.detail.as_deref().unwrap_or_default();
-    let start = detail.split_once(": ").map(|(start, _)| start);
-    let start = start.or_else(|| detail.strip_suffix(" is missing"));
-    problem.field.as_deref().or(start) == Some(name)
-}
-
-/// Whether a text is a decimal, or empty.
-fn is_decimal(text: &str) -> bool {
-    let digits = text.trim().trim_start_matches('-');
-    digits
-        .bytes()
-        .all(|byte| byte.is_ascii_digit() || byte == b'.')
 }

@@ -43,6 +43,9 @@ pub(crate) fn message(failed: &Failed) -> Markup {
     }
 }
 
+/// The id of the message of a refused form, which describes the wrong field.
+pub(crate) const REFUSAL: &str = "refusal";
+
 /// The message of a refusal that is about one field of a form: its label leads to the field.
 pub(crate) fn message_at(failed: &Failed, name: &str, label: &str) -> Markup {
     let problem = failed.problem();
@@ -67,7 +70,7 @@ pub(crate) fn message_at(failed: &Failed, name: &str, label: &str) -> Markup {
     };
     html! {
         div .message.bad role="alert" {
-            p { a href={ "#" (name) } { (label) } ": " (hint::words(&ended(detail))) }
+            p #(REFUSAL) { a href={ "#" (name) } { (label) } ": " (hint::words(&ended(detail))) }
             (remedy(failed))
         }
     }
