@@ -6,7 +6,7 @@ use clap::{
 };
 use std::num::ParseIntError;
 
-use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::builder::{NonEmptyStringValueParser, PossibleValue, PossibleValuesParser};
 
 use super::{
     AtArgs, ImportTable, ImportTables, ImportUsers, MemberCommand, RemoveArgs, Switch, WriteArgs,
@@ -235,6 +235,11 @@ fn added(kind: &Kind, command: clap::Command, key: &Arg) -> clap::Command {
     let mut place = first;
     kind.fields.iter().fold(command, |command, field| {
         let arg = argument(field, &in_new(field)).required(field.need == Need::Required);
+        // A new record has no value to clear.
+        let arg = match field.of {
+            Type::Texts(..) if !field.commas => arg.value_parser(NonEmptyStringValueParser::new()),
+            _ => arg,
+        };
         if !field.positional {
             return command.arg(arg);
         }
@@ -453,8 +458,11 @@ fn values(fields: &[Field], own: &ArgMatches) -> Vec<(Field, Given)> {
                 own.get_one::<Given>(name)?.clone()
             }
             Type::Texts(..) | Type::References(..) => {
-                let all = own.get_many::<String>(name)?.cloned();
-                Given::List(all.filter(|text| !text.is_empty()).collect())
+                let all: Vec<String> = own.get_many::<String>(name)?.cloned().collect();
+                // An empty text clears a list. Among others it is a mistake, which the daemon refuses.
+                let clears = field.commas || all.iter().all(String::is_empty);
+                let is_kept = |text: &String| !clears || !text.is_empty();
+                Given::List(all.into_iter().filter(is_kept).collect())
             }
             _ => Given::Text(own.get_one::<String>(name)?.clone()),
         };

@@ -377,6 +377,10 @@ impl Field {
             (Type::Reference(kind), Value::Whole(number)) => {
                 return known(kind, &number.to_string(), objects);
             }
+            (Type::Texts(..), Value::List(texts)) if texts.iter().any(String::is_empty) => {
+                let expected = "no empty text".to_owned();
+                return Err(Refusal::bad_field(&self.name, expected));
+            }
             (Type::Texts(max, bytes), Value::List(texts)) => {
                 texts.len() <= *max && texts.iter().all(|text| is_text(text, *bytes))
             }

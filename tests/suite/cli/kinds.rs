@@ -129,6 +129,16 @@ fn the_site_adds_fields_to_kinds_of_the_program() {
                 "serial R-1",
             ),
             ("hardware set 1 --serial R-2", 0, "serial R-2"),
+            (
+                "kind add grant --field ''",
+                2,
+                "a value is required for '--field",
+            ),
+            (
+                "kind set hardware --field serial:text --field ''",
+                1,
+                "expected no empty text",
+            ),
             ("hardware ls --csv", 0, "R-2"),
             (
                 "query 'Hardware Query Serial==R-2 Show:=Name,Nodes,Factor' --csv",
