@@ -8,6 +8,7 @@ mod fold;
 mod hanging;
 mod json;
 mod message;
+mod page;
 mod parts;
 mod scale;
 mod separated;

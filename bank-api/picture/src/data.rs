@@ -8,6 +8,10 @@ use crate::figure::Scale;
 
 /// What a row is called that the daemon has added up of several. It stands behind all names.
 pub const OTHERS: &str = "(all others)";
+/// The name of a row of people whom the caller may not see.
+pub const HIDDEN: &str = "(not shown)";
+/// The name of a row that is about nobody, such as uses without a user.
+pub const NOBODY: &str = "(none)";
 
 /// Something with a length that can be drawn.
 #[derive(Debug, Clone)]

@@ -43,9 +43,12 @@ mod zone;
 pub use bounds::{POINTS_MAX, TooLarge};
 pub use burn::{spread, thinned, thinned_to};
 pub use calendar::{span_of, spans};
-pub use data::{Bars, Beside, Burn, Cell, Chart, OTHERS, Series, Span, Table, Timed};
+pub use data::{
+    Bars, Beside, Burn, Cell, Chart, HIDDEN, NOBODY, OTHERS, Series, Span, Table, Timed,
+};
 pub use number::{Number, total};
 pub use page::{Part, Report, embedded, figures, foot, head};
+pub use plain::Plain;
 pub use section::Section;
 pub use style::style;
 pub use terminal::Terminal;
@@ -116,9 +119,14 @@ pub fn screen(report: &Report, terminal: Terminal) -> String {
     drawn.collect::<Vec<_>>().join("\n")
 }
 
-/// A report as plain text, with the tables of its sections.
-pub fn text(report: &Report) -> String {
-    plain::text(report)
+/// The lines above the sections of a report in plain text.
+pub fn plain_head(report: &Report) -> String {
+    plain::head(report)
+}
+
+/// The sections of a report in plain text, for a table of any width.
+pub fn plain_sections(report: &Report) -> Vec<Plain> {
+    plain::sections(report)
 }
 
 /// The amounts of a report, a row each: section, name, column, amount.

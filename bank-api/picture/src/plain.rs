@@ -1,37 +1,70 @@
 //! A report as plain text: for mail, for a terminal, and as rows for programs. Charts are left out: their
 //! tables have the same amounts.
 
-use std::fmt::Write as _;
-
 use super::data::{Cell, Table};
 use super::page::Report;
-use super::words::cells;
 use crate::{printable::printable, zone::Zone};
 
-/// The text of a report.
-pub(super) fn text(report: &Report) -> String {
+/// A section of a report as texts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plain {
+    /// Its heading.
+    pub heading: String,
+    /// The heads of its columns, and whether a column has numbers.
+    pub columns: Vec<(String, bool)>,
+    /// A text for each column; none without data.
+    pub rows: Vec<Vec<String>>,
+    /// Sentences below the table.
+    pub remarks: Vec<String>,
+}
+
+/// The lines above the sections of a report: title, period, time, remarks.
+pub(super) fn head(report: &Report) -> String {
     let zone = report.zone;
-    let mut out = format!("{}\n", printable(&report.title));
-    // Writing to a string cannot fail.
-    if let Some(period) = report.period {
-        let _ = writeln!(out, "{}", super::page::period_text(period, zone));
-    }
     let made = zone.show(report.generated).format("%Y-%m-%d %H:%M %z");
-    let _ = writeln!(out, "Generated {made}.");
-    for remark in &report.remarks {
-        let _ = writeln!(out, "{}", printable(remark));
-    }
-    for section in report.sections() {
-        let _ = writeln!(out, "\n{}", printable(section.heading()));
-        match section.shown_table().filter(|table| !table.rows.is_empty()) {
-            Some(table) => out.push_str(&aligned(table, zone)),
-            None => out.push_str("No data in this period.\n"),
+    let mut lines = vec![printable(&report.title)];
+    let period = report.period;
+    lines.extend(period.map(|period| super::page::period_text(period, zone)));
+    lines.push(format!("Generated {made}."));
+    lines.extend(report.remarks.iter().map(|remark| printable(remark)));
+    lines.join("\n")
+}
+
+/// The sections of a report.
+pub(super) fn sections(report: &Report) -> Vec<Plain> {
+    let sections = report.sections().map(|section| {
+        let table = section.shown_table();
+        let texts = |text: &String| printable(text);
+        Plain {
+            heading: printable(section.heading()),
+            columns: table.map_or_else(Vec::new, heads),
+            rows: table.map_or_else(Vec::new, |table| rows(table, report.zone)),
+            remarks: section.remarks().iter().map(texts).collect(),
         }
-        for note in section.remarks() {
-            let _ = writeln!(out, "{}", printable(note));
-        }
+    });
+    sections.collect()
+}
+
+fn heads(table: &Table) -> Vec<(String, bool)> {
+    let columns = table.columns.iter();
+    columns
+        .map(|(head, is_number)| (printable(head), *is_number))
+        .collect()
+}
+
+/// The rows and the foot; a foot without rows is none.
+fn rows(table: &Table, zone: Zone) -> Vec<Vec<String>> {
+    if table.rows.is_empty() {
+        return Vec::new();
     }
-    out
+    let decimals = table.decimals();
+    let row = |row: &Vec<Cell>| {
+        let cells = row.iter().zip(&decimals);
+        cells
+            .map(|(cell, decimals)| printable(&cell.shown(*decimals, zone)))
+            .collect()
+    };
+    table.rows.iter().chain(&table.foot).map(row).collect()
 }
 
 /// The amounts of a report: the section, the first cell of the row, the head of the column, and the amount.
@@ -68,37 +101,4 @@ fn amount(cell: &Cell, zone: Zone) -> Option<String> {
         Cell::Time(us) => Some(zone.date(*us)),
         Cell::Text(_) | Cell::None => None,
     }
-}
-
-/// A table with aligned columns, numbers on the right.
-fn aligned(table: &Table, zone: Zone) -> String {
-    let decimals = table.decimals();
-    let heads = table.columns.iter().map(|(head, _)| printable(head));
-    let mut lines: Vec<Vec<String>> = vec![heads.collect()];
-    for row in table.rows.iter().chain(&table.foot) {
-        let cells = row.iter().zip(&decimals);
-        let texts = cells.map(|(cell, decimals)| printable(&cell.shown(*decimals, zone)));
-        lines.push(texts.collect());
-    }
-    let mut widths = vec![0; table.columns.len()];
-    for line in &lines {
-        for (text, width) in line.iter().zip(&mut widths) {
-            *width = cells(text).max(*width);
-        }
-    }
-    let mut out = String::new();
-    for line in &lines {
-        let columns = line.iter().zip(&widths).zip(&table.columns);
-        let texts = columns.map(|((text, width), (_, is_number))| {
-            let blanks = " ".repeat(width.saturating_sub(cells(text)));
-            if *is_number {
-                blanks + text
-            } else {
-                text.clone() + &blanks
-            }
-        });
-        let texts: Vec<String> = texts.collect();
-        let _ = writeln!(out, "  {}", texts.join("  ").trim_end());
-    }
-    out
 }

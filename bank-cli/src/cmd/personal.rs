@@ -143,10 +143,10 @@ fn shown(
     page: &Report,
 ) -> Result<String, Failure> {
     match context.form.format {
-        Format::Table => Ok(picture::text(page)),
+        Format::Table => Ok(context.form.page(page)),
         Format::Html => {
             let html = picture::report(page)?;
-            let text = of.scheduled.then(|| picture::text(page) + "\u{c}");
+            let text = of.scheduled.then(|| context.form.page(page) + "\u{c}");
             Ok(text.unwrap_or_default() + &html)
         }
         _ => {

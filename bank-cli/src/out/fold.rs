@@ -1,7 +1,8 @@
 //! How a table fits the terminal (docs/reference/cli.md, "Tables").
 //!
 //! The first of these that is no wider than the terminal: all columns; all columns, with the last text
-//! column wrapped between words; the same two without the secondary columns; each row as a record.
+//! column wrapped between words; the same two without columns that are empty in every row; the same two
+//! without the secondary columns either; each row as a record.
 //!
 //! A list that is printed in parts keeps the [`Layout`] of its first part as long as the values of the next
 //! ones fit in it.
@@ -110,13 +111,24 @@ impl Table<'_> {
         if let Some(widths) = self.widths(&all) {
             return Layout::Columns(all, widths);
         }
-        let columns = self.columns.iter().zip(all);
-        let primary = columns.filter_map(|(column, at)| (!column.is_secondary).then_some(at));
-        let primary: Vec<usize> = primary.collect();
-        match self.widths(&primary) {
-            Some(widths) if !keeps_all => Layout::Columns(primary, widths),
-            _ => Layout::Records,
+        if keeps_all {
+            return Layout::Records;
         }
+        let is_primary = |at: &usize| self.columns.get(*at).is_some_and(|own| !own.is_secondary);
+        let filled: Vec<usize> = all.into_iter().filter(|at| self.is_filled(*at)).collect();
+        let primary: Vec<usize> = filled.iter().copied().filter(is_primary).collect();
+        for chosen in [filled, primary] {
+            if let Some(widths) = self.widths(&chosen).filter(|_| !chosen.is_empty()) {
+                return Layout::Columns(chosen, widths);
+            }
+        }
+        Layout::Records
+    }
+
+    /// Whether a row has something in a column.
+    fn is_filled(&self, at: usize) -> bool {
+        let mut cells = self.rows.iter().filter_map(|cells| cells.get(at));
+        cells.any(|cell| !cell.trim().is_empty())
     }
 
     /// The layout of the part before, with columns as wide as these rows require; none if they do not fit.
@@ -124,6 +136,14 @@ impl Table<'_> {
         let Layout::Columns(chosen, before) = layout else {
             return Some(Layout::Records);
         };
+        // A column that was left out because it was empty is not any more.
+        let mut columns = self.columns.iter().enumerate();
+        let is_missed = |(at, own): (usize, &&Column)| {
+            !own.is_secondary && !chosen.contains(&at) && self.is_filled(at)
+        };
+        if columns.any(is_missed) {
+            return None;
+        }
         let natural = chosen.iter().map(|at| self.natural(*at));
         let widths: Vec<usize> = natural
             .zip(before)
@@ -192,7 +212,7 @@ impl Table<'_> {
     fn left_out(&self, chosen: &[usize]) -> Vec<String> {
         let columns = self.columns.iter().enumerate();
         columns
-            .filter(|(at, _)| !chosen.contains(at))
+            .filter(|(at, column)| !chosen.contains(at) && !column.title.trim().is_empty())
             .map(|(_, column)| column.title.trim().to_owned())
             .collect()
     }

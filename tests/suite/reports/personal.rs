@@ -300,6 +300,12 @@ fn a_person_and_an_administrator_get_the_same_page() {
     assert_eq!(mine, theirs);
     assert_eq!(mine["statements"][0]["name"], "chemistry");
     assert!(mine["contribution"].is_null());
+    let page = bank.bank_ok(&["report", "personal", "--month", "2026-01", "--user", "dave"]);
+    assert!(page.starts_with("Personal report: dave\n"), "{page}");
+    assert!(
+        page.lines().all(|line| line.chars().count() <= 80),
+        "{page}"
+    );
     let mut nameless: Value = serde_json::from_str(&own(&dave, &[]).stdout).unwrap();
     nameless["user"] = "dave".into();
     assert_eq!(nameless, mine);
