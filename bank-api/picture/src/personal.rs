@@ -6,7 +6,7 @@ use bank_api::v1::{
     Statement, StatementGroup, UsageLine, UsageTable,
 };
 
-use super::data::{Cell, OTHERS, Span, Table};
+use super::data::{Cell, HIDDEN, NOBODY, OTHERS, Span, Table};
 use super::number::Number;
 use super::page::{Part, Report};
 use super::section::Section;
@@ -194,9 +194,9 @@ fn statement(own: &Statement) -> Section {
 fn usage(own: &UsageTable) -> Table {
     let name = |line: &UsageLine, key: &str| match line.keys.get(key) {
         _ if line.others => text(OTHERS),
-        Some(Some(name)) if name.is_empty() => text("(none)"),
+        Some(Some(name)) if name.is_empty() => text(NOBODY),
         Some(Some(name)) => text(name),
-        _ => text("(other members)"),
+        _ => text(HIDDEN),
     };
     let has_shadow = Number::read(&own.total.shadow_charged).is_some_and(|sum| !sum.is_zero());
     let figures = |figures: &bank_api::v1::UsageFigures| {
@@ -324,7 +324,7 @@ fn grouped(own: &EfficiencyLetter, row: impl Fn(&EfficiencyRow) -> Vec<Cell>) ->
 
 fn group(row: &EfficiencyRow) -> Cell {
     text(if row.group.is_empty() {
-        "(none)"
+        NOBODY
     } else {
         &row.group
     })

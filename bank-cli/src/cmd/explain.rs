@@ -7,7 +7,7 @@ use bank_api::v1::{
     ReservationTime,
 };
 use bank_picture::{
-    figure,
+    NOBODY, figure,
     printable::{printable, printable_lines},
 };
 
@@ -80,7 +80,7 @@ fn uses(context: &Context, answer: &Explanation) -> String {
             .as_deref()
             .map(|end| when::moment(end, context.zone));
         let end = end.unwrap_or_else(|| "now".to_owned());
-        let named = |name: &Option<String>| name.clone().unwrap_or_else(|| "(none)".to_owned());
+        let named = |name: &Option<String>| name.clone().unwrap_or_else(|| NOBODY.to_owned());
         let (user, project) = (named(&one.user), named(&one.project));
         let _ = writeln!(
             out,
@@ -141,7 +141,7 @@ fn inner(line: &str) -> usize {
 }
 
 fn or_none(name: &str) -> &str {
-    if name.is_empty() { "(none)" } else { name }
+    if name.is_empty() { NOBODY } else { name }
 }
 
 /// For machines: a row for each account that was looked at.

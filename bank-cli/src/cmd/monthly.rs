@@ -1,7 +1,7 @@
 //! `bank report monthly`: a month on one page, as managers ask for it: who used what, and on which days.
 
 use bank_api::v1::{UsageQuery, UsageTable};
-use bank_picture::{OTHERS, Report};
+use bank_picture::{HIDDEN, NOBODY, OTHERS, Report};
 use chrono::{Datelike as _, Months};
 use serde_json::{Value, json};
 
@@ -132,9 +132,9 @@ fn sheet(tables: &Tables, in_seconds: bool) -> Sheet {
         for row in &table.rows {
             let name = match (&row.bucket, row.keys.get(by)) {
                 _ if row.others => OTHERS.to_owned(),
-                (_, Some(Some(name))) if name.is_empty() => "(none)".to_owned(),
+                (_, Some(Some(name))) if name.is_empty() => NOBODY.to_owned(),
                 (_, Some(Some(name))) => name.clone(),
-                (_, Some(None)) => "(not shown)".to_owned(),
+                (_, Some(None)) => HIDDEN.to_owned(),
                 (bucket, None) => bucket.clone().unwrap_or_default(),
             };
             rows.push(json!({"by": by, "name": name, "jobs": row.figures.jobs,

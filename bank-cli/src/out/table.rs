@@ -158,12 +158,9 @@ fn footer(form: &Form, sheet: &Sheet, columns: &[&Column], whole: bool) -> Strin
 
 fn cell(form: &Form, row: &Row, column: &Column, whole: bool) -> String {
     let text = printable(&text(row, column.key()));
+    // A value that is missing is an empty cell, in every table.
     if text.is_empty() {
-        return if column.kind == Kind::Date {
-            "-".to_owned()
-        } else {
-            text
-        };
+        return text;
     }
     match column.kind {
         Kind::Text | Kind::Number => text,

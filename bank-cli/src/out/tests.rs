@@ -43,7 +43,7 @@ fn every_form_of_a_list() {
             Format::Table,
             "Name               Amount  Share  Until                Note\n\
              chem        1,000,000.000    65%  2027-03-31 23:00:00  a|b, \"c\"\n\
-             \u{20} chem/gpu        −12.500     7%  -\n\
+             \u{20} chem/gpu        −12.500     7%\n\
              Amounts in SU.\n",
         ),
         (

@@ -155,7 +155,7 @@ fn a_statement_names_others_to_those_who_lead_alone() {
     let pi = token(&bank, "pis", &["--role", "pi", "-A", "chemistry"]);
     assert_eq!(parts(&pi), [pair("amy", "100"), pair("bob", "50")]);
     let amy = token(&bank, "amys", &["--role", "user", "--client", "amy"]);
-    assert_eq!(parts(&amy), [pair("amy", "100"), pair("(others)", "50")]);
+    assert_eq!(parts(&amy), [pair("amy", "100"), pair("(not shown)", "50")]);
     bank.verify();
 }
 

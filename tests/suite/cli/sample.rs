@@ -88,7 +88,7 @@ Whole SU (core-hours). Held = running jobs. Rows without sub-projects.
 Project            Deposited     Used    Held  Available  Used  Until
 chem               1,000,000  647,500  42,000    310,500   65%  2027-04-01
   chem/gpu           120,000   92,000   9,600     18,400   77%  2027-01-01  !
-with sub-projects  1,120,000  739,500  51,600    328,900   66%  -
+with sub-projects  1,120,000  739,500  51,600    328,900   66%
 Whole SU (core-hours). Held = running jobs. Rows without sub-projects.
 2026-11-20 22:41 +0100
 ! chem/gpu: ends in 42 days; at 1,310 SU/day it is empty on 2026-12-04

@@ -183,7 +183,7 @@ fn every_pi_gets_a_page_of_their_own_projects_and_the_staff_a_summary() {
     }
     // A member sees no other member, a leader sees all.
     let of = |name: &str| text(&bank, &format!("{name}/page-2026-01.html"));
-    assert!(!of("dave").contains(">amy<") && of("dave").contains("(other members)"));
+    assert!(!of("dave").contains(">amy<") && of("dave").contains("(not shown)"));
     assert!(of("amy").contains(">dave<") && of("carol").contains(">dave<"));
     assert!(of("amy").contains("Subscription and contribution"));
     // By mail: a text and a page to those with an address, to nobody else.

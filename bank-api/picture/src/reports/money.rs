@@ -11,7 +11,7 @@ use bank_api::v1::{Allocation, ForecastRow, Statement, StatementLine};
 use crate::bounds::{POINTS_MAX, TooLarge};
 use crate::burn::{spread, thinned};
 use crate::calendar::{span_of, spans};
-use crate::data::{Burn, Span, Timed};
+use crate::data::{Burn, NOBODY, Span, Timed};
 use crate::number::Number;
 use crate::zone::Zone;
 
@@ -140,7 +140,7 @@ impl Track {
         } else {
             &line.user
         };
-        let who = who.as_deref().unwrap_or("-");
+        let who = who.as_deref().unwrap_or(NOBODY);
         self.charged.take(at, who, amount);
         self.recent.take(at, who, amount);
     }

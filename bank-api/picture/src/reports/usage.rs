@@ -7,7 +7,7 @@ use bank_api::v1::{UsageFigures, UsageLine, UsageTable};
 use super::span;
 use crate::bounds::{POINTS_MAX, TooLarge, VALUES_MAX};
 use crate::calendar::buckets;
-use crate::data::{Beside, Chart, OTHERS, Series, Span, Timed};
+use crate::data::{Beside, Chart, HIDDEN, NOBODY, OTHERS, Series, Span, Timed};
 use crate::figure;
 use crate::number::Number;
 use crate::printable::printable;
@@ -134,9 +134,9 @@ pub fn remarks(table: &UsageTable) -> Vec<String> {
 pub fn value(row: &UsageLine, word: &str) -> String {
     match row.keys.get(word) {
         _ if row.others => OTHERS.to_owned(),
-        Some(Some(value)) if value.is_empty() => "(none)".to_owned(),
+        Some(Some(value)) if value.is_empty() => NOBODY.to_owned(),
         Some(Some(value)) => printable(value),
-        _ => "(not shown)".to_owned(),
+        _ => HIDDEN.to_owned(),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use bank_api::v1::{ContributionPeriod, ContributionReport, EfficiencyReport, EfficiencyRow};
 use bank_picture::reports::contribution::{self, bars, periods, sections, utilisation};
-use bank_picture::{Bars, Cell, Chart, Number, Part, Report, Section, Span, Table};
+use bank_picture::{Bars, Cell, Chart, NOBODY, Number, Part, Report, Section, Span, Table};
 
 use crate::{context::Context, when};
 
@@ -131,7 +131,7 @@ pub(in crate::cmd) fn efficiency(context: &Context, answer: &EfficiencyReport) -
 }
 
 fn named(group: &str) -> String {
-    if group.is_empty() { "(none)" } else { group }.to_owned()
+    if group.is_empty() { NOBODY } else { group }.to_owned()
 }
 
 /// Percentages are never added up: below them stands that of all.

@@ -1,7 +1,7 @@
 //! A statement for people, on the screen.
 
 use bank_api::v1::{Statement, StatementGroup, StatementLine, StatementPart};
-use bank_picture::{Zone, figure};
+use bank_picture::{NOBODY, Zone, figure};
 
 use super::Writer;
 use crate::{
@@ -298,11 +298,11 @@ fn parts(form: &Form, statement: &Statement, whole: bool) -> String {
     let row = |part: &StatementPart| {
         let share = figure::percent(&part.charged, &total);
         serde_json::json!({
-            "name": part.name.as_deref().unwrap_or("-"),
+            "name": named(part.name.as_ref()),
             "jobs": grouped(part.jobs),
             "charged": decimals(&part.charged, whole),
             "refunded": decimals(&part.refunded, whole),
-            "share": share.map_or_else(|| "-".to_owned(), |share| format!("{share}%")),
+            "share": share.map(|share| format!("{share}%")),
         })
     };
     let rows: Vec<_> = statement.parts.iter().map(row).collect();
@@ -326,9 +326,9 @@ pub(super) fn has_users(statement: &Statement) -> bool {
     matches!(statement.of.as_str(), "project" | "account")
 }
 
-/// The name of a part; nobody is `-`.
+/// The name of a part.
 pub(super) fn named(name: Option<&String>) -> String {
-    name.map_or_else(|| "-".to_owned(), |name| printable(name))
+    name.map_or_else(|| NOBODY.to_owned(), |name| printable(name))
 }
 
 /// Whether anything corrects a closed period.

@@ -3,7 +3,7 @@
 mod picture;
 
 use bank_api::v1::{SampledLine, SampledQuery, SampledSource, SampledTable, UsageQuery};
-use bank_picture::{figure, printable::printable};
+use bank_picture::{HIDDEN, NOBODY, figure, printable::printable};
 
 use crate::{
     context::Context,
@@ -91,9 +91,9 @@ fn is_gap(line: &SampledLine) -> bool {
 fn shown(line: &SampledLine, word: &str) -> String {
     match line.keys.get(word) {
         _ if is_gap(line) => String::new(),
-        Some(Some(value)) if value.is_empty() => "(none)".to_owned(),
+        Some(Some(value)) if value.is_empty() => NOBODY.to_owned(),
         Some(Some(value)) => value.clone(),
-        _ => "(not shown)".to_owned(),
+        _ => HIDDEN.to_owned(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use axum::extract::Path;
 use bank_api::v1::{List, Statement, StatementGroup, StatementLine, StatementPart};
+use bank_picture::{HIDDEN, OTHERS};
 use bankd_ledger::access::right::Right;
 use maud::{Markup, html};
 
@@ -102,8 +103,9 @@ fn parts(visit: &Visit, project: &str, statement: &Statement, data: Target) -> M
         let target = target.maybe("from", statement.from.as_deref());
         target.with("to", &statement.until)
     };
-    // A member sees the charges of others as one row of this name.
-    let user = |part: &StatementPart| part.name.clone().filter(|user| user != "(others)");
+    // A member sees the charges of others as one row, which has no name of a user.
+    let is_user = |name: &String| ![HIDDEN, OTHERS].contains(&name.as_str());
+    let user = |part: &StatementPart| part.name.clone().filter(is_user);
     let name = |part: &StatementPart| match user(part) {
         Some(user) => {
             let jobs = visit.link(&["jobs"]).with("project", project);

@@ -10,7 +10,9 @@ use std::collections::BTreeMap;
 /// Maximum number of listed people or projects; the rest are combined.
 const PARTS_MAX: usize = 10_000;
 /// Their name.
-const OTHERS: &str = "(others)";
+const OTHERS: &str = "(all others)";
+/// The name of people whom the caller may not see.
+const HIDDEN: &str = "(not shown)";
 
 /// The side of the statement of a heading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -181,7 +183,7 @@ impl Sums {
         own.active = own.active.saturating_add(active);
         if movement.active != 0 {
             self.count(movement, movement.active);
-            let user = if is_seen { &movement.user } else { OTHERS };
+            let user = if is_seen { &movement.user } else { HIDDEN };
             self.part(user, movement, movement.active);
         }
         true
