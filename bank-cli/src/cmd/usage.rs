@@ -198,6 +198,10 @@ pub(super) fn screen(
     waits: bool,
 ) -> String {
     let mut columns = figures(form, table, resources, waits);
+    if table.rows.is_empty() {
+        let head = head(of, table, &columns, true);
+        return fitted(&(head + "no usage in this period\n"), form.width, |_| 2);
+    }
     let lines = || {
         table
             .rows
@@ -250,15 +254,20 @@ pub(super) fn screen(
     if names + figures + "   share".len() > form.width + 2 {
         return out + &folded(form, &titles, &columns, &lines);
     }
-    let heads = Line {
-        cells: columns.iter().map(|column| column.title.clone()).collect(),
-        names: titles,
-        share: Some("share".to_owned()),
-    };
-    for line in [heads].iter().chain(&lines) {
+    lines.insert(0, heads(titles, &columns));
+    for line in &lines {
         push(&mut out, line, &widths, &columns);
     }
     out
+}
+
+/// The heads of the columns.
+fn heads(titles: Vec<String>, columns: &[Figures]) -> Line {
+    Line {
+        cells: columns.iter().map(|column| column.title.clone()).collect(),
+        names: titles,
+        share: Some("share".to_owned()),
+    }
 }
 
 /// A line of the screen: the names on the left, the figures, and the share of all.

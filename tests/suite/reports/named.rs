@@ -118,6 +118,11 @@ fn people_seen_in_usage_only_can_be_queried() {
     ] {
         assert_eq!(jobs(&format!("usage {who} --month 2025-02")), "0", "{who}");
     }
+    let screen = bank.bank_ok(&["usage", "-u", "ghost", "--month", "2025-02"]);
+    assert!(
+        screen.ends_with("\nno usage in this period\n") && !screen.contains("total"),
+        "{screen}"
+    );
     for words in [
         "report contribution -u ghost",
         "report efficiency -m elsewhere",
