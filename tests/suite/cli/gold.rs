@@ -365,6 +365,7 @@ fn failures_have_golds_exit_codes() {
             "Insufficient balance",
         ),
         ("gdeposit -a 2 -z -5", 74, "amount"),
+        ("gdeposit -a 2 -z 5 -s 2026-13-01", 31, "2026-13-01"),
         (
             "gdeposit -a 99 -z 5",
             74,

@@ -183,14 +183,18 @@ impl Asked<'_> {
 
     fn number(&self, option: &str) -> Result<Option<i64>, Fault> {
         let text = self.call.option(option);
-        let number = text.map(|text| text.parse().map_err(|_| bad(option, "a whole number")));
+        let number = text.map(|text| {
+            let parsed = text.parse();
+            parsed.map_err(|_| bad_value(option, "a whole number", text))
+        });
         number.transpose()
     }
 
     fn time(&self, option: &str) -> Result<Option<Timestamp>, Fault> {
-        let bad = || bad(option, "seconds since 1970");
         let text = self.call.option(option);
-        text.map_or(Ok(None), |text| time(text, bad))
+        text.map_or(Ok(None), |text| {
+            time(text, || bad_value(option, "seconds since 1970", text))
+        })
     }
 
     fn note(&self) -> String {
@@ -274,6 +278,10 @@ fn bad(option: &str, expected: &str) -> Fault {
         "bad_number",
         format!("option {} is not {expected}", plain(option)),
     )
+}
+
+fn bad_value(option: &str, expected: &str, value: &str) -> Fault {
+    bad(option, &format!("{expected}: {}", plain(value)))
 }
 
 /// A refund by the scheduler's name of the job, or by the number of the job.

@@ -169,7 +169,7 @@ fn bound(name: &str, text: &str) -> Result<Option<Timestamp>, Fault> {
     time(text, || {
         Fault::new(
             "bad_number",
-            format!("Set {name} is not seconds since 1970"),
+            format!("Set {name} is not seconds since 1970: {}", plain(text)),
         )
     })
 }

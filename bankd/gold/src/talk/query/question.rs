@@ -239,6 +239,6 @@ fn check(attribute: &Attribute, op: Op, value: &str) -> Result<(), Fault> {
         _ if op == Op::Match && attribute.kind != Kind::Text => "a text with a pattern",
         _ => return Ok(()),
     };
-    let message = format!("Where {}: not {expected}", attribute.name);
+    let message = format!("Where {}: not {expected}: {}", attribute.name, plain(value));
     Err(Fault::new("bad_number", message))
 }

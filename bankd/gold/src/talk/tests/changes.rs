@@ -117,7 +117,7 @@ async fn objects_are_made_changed_and_removed() {
             "Modify",
             "Allocation",
             "Set StartTime=99999999999999999; Where Id=2",
-            "Failure 314 Set StartTime is not seconds since 1970",
+            "Failure 314 Set StartTime is not seconds since 1970: 99999999999999999",
         ),
         (
             "Modify",
@@ -237,17 +237,17 @@ async fn money_moves_between_accounts() {
         (
             "Deposit",
             "Option Id=2; Option Amount=1; Option EndTime=soon",
-            "Failure 314 option EndTime is not seconds since 1970",
+            "Failure 314 option EndTime is not seconds since 1970: soon",
         ),
         (
             "Deposit",
             "Option Id=2; Option Amount=1; Option StartTime=253402300800",
-            "Failure 314 option StartTime is not seconds since 1970",
+            "Failure 314 option StartTime is not seconds since 1970: 253402300800",
         ),
         (
             "Deposit",
             "Option Id=2; Option Amount=1; Option EndTime=-1",
-            "Failure 314 option EndTime is not seconds since 1970",
+            "Failure 314 option EndTime is not seconds since 1970: -1",
         ),
         ("Deposit", "Option Id=2", "Failure 314 Amount is missing"),
         (

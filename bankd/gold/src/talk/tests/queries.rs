@@ -379,12 +379,12 @@ async fn unsupported_queries_are_named() {
         (
             "Job",
             "<Where name=\"StartTime\">noon</Where>",
-            "314 Where StartTime: not a whole number",
+            "314 Where StartTime: not a whole number: noon",
         ),
         (
             "User",
             "<Where name=\"Active\">yes</Where>",
-            "314 Where Active: not True or False",
+            "314 Where Active: not True or False: yes",
         ),
         (
             "User",
