@@ -33,6 +33,9 @@ pub fn people(summary: &Summary, files: u64, is_tried: bool) -> String {
         1 => String::new(),
         files => format!(" in {} files", count(files)),
     };
+    if shown.records == 0 && rejected == 0 && skipped == 0 {
+        return format!("no records{files}: the input is empty, or has only a header\n");
+    }
     let (rejected_text, skipped_text) = (count(rejected), count(skipped));
     let _ = writeln!(
         out,

@@ -249,6 +249,13 @@ fn what_cannot_be_read_leaves_no_collector() {
     }
     let status = bank.json(&["status"]);
     assert_eq!(status["silent_sources"], json!([]), "{status}");
+    // A file without records is no error.
+    for bytes in ["", HEAD] {
+        let path = file(&bank, "empty.sacct", bytes.to_owned());
+        let text = bank.bank_ok(&["import", "sacct", &path, "--source", "slurm:new"]);
+        let first = "no records: the input is empty, or has only a header\n";
+        assert!(text.starts_with(first), "{text}");
+    }
     // What was read in full makes it known.
     let day = file(&bank, "day.sacct", format!("{HEAD}{}", lines(0, 9)));
     bank.bank_ok(&["import", "sacct", &day, "--source", "slurm:new"]);
