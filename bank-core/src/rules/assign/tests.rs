@@ -353,6 +353,32 @@ fn an_assignment_can_be_undone() {
     assert_eq!((instance.billed.0, instance.charged.0), (400, 100));
 }
 
+/// What the assignment took comes back only after its charge was undone, whatever billed the use later.
+#[test]
+fn the_refused_undo_of_an_assignment_names_its_charge() {
+    let mut t = Ground::new(Mode::Strict);
+    t.now = 20_000;
+    let one = job("1", "grp_chem", 4, 100);
+    t.done(usage(&one));
+    t.project("chem", 1000, Window::ALWAYS);
+    t.assign(&one, "chem").unwrap();
+    let charge = t.book.journal.last().unwrap().id;
+    let mut more = one.clone();
+    more.request.whose.project = Some("chem".into());
+    more.request.facts.project = "chem".into();
+    more.request.facts.usage.processors = Some(Decimal::whole(5));
+    t.done(usage(&more));
+    assert_eq!(t.figures("chem").0, 500);
+    let undo = Command::After(After::Reverse(Reverse {
+        transaction: TxId(charge.0 - 1),
+        allow_debt: false,
+        note: String::new(),
+    }));
+    let refusal = format!("{:?}", t.run(&undo).unwrap_err());
+    let cause = format!("undo transaction {} first", charge.0);
+    assert!(refusal.contains(&cause), "{cause}: {refusal}");
+}
+
 /// For any records and amendments in any order: an assignment of all of them moves the charges on `#unbilled`
 /// to the projects, to the last unit. A second assignment moves nothing.
 #[test]

@@ -125,10 +125,8 @@ fn check_fee(root: &PastTx, target: &PastTx, instance: &Instance) -> Result<(), 
 /// bill the use otherwise.
 fn check_unassigned(root: &PastTx, target: &PastTx, view: &View) -> Result<(), Refusal> {
     let kept = standing(&view.history);
-    let later = kept
-        .iter()
-        .rev()
-        .find(|(tx, e)| *tx > root.id && bills(e.kind));
+    // The first one is that of the assignment. Later ones only changed what it billed.
+    let later = kept.iter().find(|(tx, e)| *tx > root.id && bills(e.kind));
     match later {
         Some((tx, _)) if is_taken_back(root, view) => {
             let tx = tx.0;
