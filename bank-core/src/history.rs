@@ -106,6 +106,18 @@ pub(crate) fn is_reissued<'a>(entry: &Entry, find: impl Fn(EntryId) -> Option<&'
     false
 }
 
+/// The charge that a refund names. A total that falls names none, and reissued credits that a moved use leaves where they
+/// are name the reversal of their refund.
+pub(crate) fn refunded<'a>(
+    refund: &Entry,
+    entries: impl IntoIterator<Item = &'a Placed>,
+) -> Option<EntryId> {
+    let of = refund.takes_back?;
+    let mut entries = entries.into_iter();
+    let is_reversal = |(_, e): &Placed| e.id == of && e.kind == EntryKind::Reverse;
+    (!entries.any(is_reversal)).then_some(of)
+}
+
 /// The transaction that took an entry back, if that reversal is in force.
 pub fn taken_back_by(entries: &[Placed], id: EntryId) -> Option<TxId> {
     let kept = standing(entries);
@@ -130,10 +142,14 @@ pub fn refunds_of(entries: &[Placed], ids: &[EntryId]) -> Vec<TxId> {
         };
         e.delta.shadow > 0 && kept.iter().any(|(_, r)| before(r))
     };
-    let is_refund = |e: &Entry| match (e.kind, e.takes_back) {
-        (EntryKind::Refund, Some(of)) => ids.contains(&of),
-        (EntryKind::Refund, None) => !ids.contains(&e.id) && gave_of(e),
-        (EntryKind::ChargeNotional, None) => !ids.contains(&e.id) && is_shadow_of(e),
+    let is_refund = |e: &Entry| match e.kind {
+        EntryKind::Refund => match refunded(e, entries) {
+            Some(of) => ids.contains(&of),
+            None => !ids.contains(&e.id) && gave_of(e),
+        },
+        EntryKind::ChargeNotional if e.takes_back.is_none() => {
+            !ids.contains(&e.id) && is_shadow_of(e)
+        }
         _ => false,
     };
     let refunds = kept.iter().filter(|(_, e)| is_refund(e));
@@ -188,13 +204,6 @@ pub fn rests(entries: &[Placed]) -> Vec<Rest<'_>> {
     given_back(&standing(entries)).0
 }
 
-/// [`rests`] as the transactions up to one left them.
-pub(crate) fn rests_at(entries: &[Placed], last: TxId) -> Vec<Rest<'_>> {
-    let mut kept = standing(entries);
-    kept.retain(|(tx, _)| *tx <= last);
-    given_back(&kept).0
-}
-
 /// The rests of charges that an assignment to a project takes back: all that have something left, and those of
 /// `#unbilled`, which may have cost nothing. An earlier owner that got everything back has no part in it.
 pub fn waiting(entries: &[Placed], suspense: Option<AccountId>) -> Vec<Rest<'_>> {
@@ -217,7 +226,8 @@ fn given_back<'a>(kept: &[&'a Placed]) -> (Vec<Rest<'a>>, Vec<(EntryId, EntryId)
             continue;
         }
         let mut back = entry.delta.amount;
-        let named = |r: &&mut Rest<'_>| match entry.takes_back {
+        let of = refunded(entry, kept.iter().copied());
+        let named = |r: &&mut Rest<'_>| match of {
             Some(of) => r.entry.id == of,
             None => r.entry.allocation == entry.allocation,
         };
@@ -229,7 +239,7 @@ fn given_back<'a>(kept: &[&'a Placed]) -> (Vec<Rest<'a>>, Vec<(EntryId, EntryId)
         };
         rests.iter_mut().rev().filter(named).for_each(&mut reduce);
         // A reissued refund that was granted again has no charge on its allocation.
-        if entry.takes_back.is_none() {
+        if of.is_none() {
             rests.iter_mut().rev().for_each(reduce);
         }
     }
@@ -243,7 +253,7 @@ pub fn billed(entries: &[Placed]) -> i128 {
     let mut sum = 0_i128;
     for (_, entry) in entries {
         let of_refund = match entry.kind {
-            EntryKind::Refund => entry.takes_back.is_some(),
+            EntryKind::Refund => refunded(entry, entries).is_some(),
             EntryKind::Reverse => entry.takes_back.is_some_and(|of| refunds.contains(&of)),
             _ => false,
         };

@@ -6,7 +6,7 @@ use crate::command::{Assign, Charge, HISTORY, Request, Whose};
 use crate::effects::{
     Assigned, AssignedUse, Became, Billing, Delta, Effects, EntryKind, KnownUse, Outcome, UsageRow,
 };
-use crate::history::{Placed, bills, standing, taken_back_by, waiting};
+use crate::history::{Placed, bills, refunded, standing, taken_back_by, waiting};
 use crate::ids::{AllocationId, BOUNDED_RULE, NAME_BYTES_MAX, TxId};
 use crate::model::{Facts, Instance, ObjectType};
 use crate::postings::{About, Postings};
@@ -102,7 +102,7 @@ fn waits(
         });
     }
     let refund = |(tx, e): &Placed| {
-        let by_hand = e.kind == EntryKind::Refund && e.takes_back.is_some();
+        let by_hand = e.kind == EntryKind::Refund && refunded(e, &view.history).is_some();
         by_hand.then_some(tx.0)
     };
     let kept = standing(&view.history);

@@ -13,8 +13,10 @@ mod names;
 mod nerc;
 mod openshift;
 mod owners;
+mod reissued;
 pub(crate) mod seen;
 pub(crate) mod sums;
+mod undone;
 
 use std::fmt::Write as _;
 use std::path::PathBuf;

@@ -23,14 +23,14 @@ fn accepted(bank: &Bank, event: &str, job: &str, owner: (&str, &str), seconds: u
 }
 
 /// A bank whose projects `chemistry` and `physics` have money.
-fn funded() -> Bank {
+pub(super) fn funded() -> Bank {
     let bank = bank();
     bank.bank_ok(&["deposit", "physics", "100000"]);
     bank
 }
 
 /// Project, core-seconds and charge of `bank usage`, after a comparison with exports and with the journal.
-fn agreed(bank: &Bank) -> Vec<String> {
+pub(super) fn agreed(bank: &Bank) -> Vec<String> {
     agree(bank);
     let words = ["usage", "--from", "-infinity", "--to", "infinity"];
     let text = bank.bank_ok(&[&words[..], &["--by", "project", "--json"]].concat());

@@ -47,7 +47,7 @@ fn what_was_refunded_does_not_go_back_again_with_a_falling_total() {
         t.expect(
             ci("s", 40).total(),
             "charged -20, balance 1000",
-            "refund a +20",
+            "refund a +20, refund 0",
         );
         t.expect_job("s", "open, used 40 s, billed 80, no lien");
         t.expect(ci("s", 40).total(), "charged 0, balance 1000", "charge a 0");
@@ -71,7 +71,7 @@ fn a_refund_is_not_undone_after_a_total_that_fell_into_it() {
         let refunded = t.tx("refund", 0);
         t.expect(undo(refunded), refused, "");
         let fall = t.tx("charge", 0);
-        t.expect(undo(fall), "undid charge", "reverse a -20");
+        t.expect(undo(fall), "undid charge", "reverse a -20, reverse 0");
         t.expect(undo(refunded), "undid refund", "reverse a -80");
         t.expect_balance("F", "amount 900 held 0 balance 900 available 900");
         t.expect(
@@ -79,6 +79,17 @@ fn a_refund_is_not_undone_after_a_total_that_fell_into_it() {
             "charged -60, balance 960",
             "refund a +60",
         );
+    });
+    // What was left is what goes back without the refund too.
+    on_both(|t| {
+        t.given("F{a=1000}");
+        t.after([ci("s", 100).total(), refund("s", 60), ci("s", 60).total()]);
+        let refunded = t.tx("refund", 0);
+        t.expect(undo(refunded), "undid refund", "reverse a -60");
+        t.expect_balance("F", "amount 940 held 0 balance 940 available 940");
+        let undone = t.tx("undo", 0);
+        t.expect(undo(undone), "undid undo", "reverse a +60");
+        t.expect_balance("F", "amount 1000 held 0 balance 1000 available 1000");
     });
     // A total that falls less gives all of its part back.
     on_both(|t| {

@@ -264,7 +264,7 @@ fn a_total_that_falls_gives_back_no_more_than_refunds_left() {
         t.expect(
             ci("s", 20).total(),
             "charged -40, balance 1000",
-            "refund a +40",
+            "refund a +40, refund 0",
         );
         t.expect_job("s", "open, used 20 s, billed 60, no lien");
         t.expect(ci("s", 20).total(), "charged 0, balance 1000", "charge a 0");

@@ -6,7 +6,8 @@ use super::owner::{Back, Owner, Share, Shares, add, by_owner, left, sum_of};
 use crate::amount::Amount;
 use crate::command::Charge;
 use crate::effects::{Billing, EntryKind};
-use crate::history::{Placed, is_reissued, standing};
+use crate::history::{Placed, is_reissued, refunded, standing};
+use crate::ids::{AllocationId, EntryId};
 use crate::model::Facts;
 use crate::postings::About;
 use crate::refusal::Refusal;
@@ -15,6 +16,17 @@ use crate::rules::instance::would_refuse;
 use crate::rules::would::{self, Needed};
 use crate::terms::Whole;
 use crate::view::{Context, View};
+
+/// Reissued credits that stay on their allocation, and the reversal of their refund.
+struct Reissued {
+    owner: Owner,
+    allocation: AllocationId,
+    part: Amount,
+    reversal: EntryId,
+}
+
+/// The refunds of an earlier record: those that are granted with the other charges, and reissued ones.
+type Again = (Vec<(Owner, Share)>, Vec<Reissued>);
 
 /// Removes the facts of an earlier record that this one does not state: it replaces that record. Facts of the
 /// scheduler's documents stay, but a record states all generic resources and attributes of its use.
@@ -60,14 +72,19 @@ impl Bill {
         ctx: &Context<'_>,
     ) -> Result<Option<Amount>, Refusal> {
         let (history, id) = (&view.history, self.instance.id);
-        let refunded = self.refunds_again(history, ctx)?;
+        let (again, reissued) = self.refunds_again(history, ctx)?;
         let own = view.paid.iter().filter(|p| p.instance == id);
         let shadow = own.map(|p| (p.allocation, p.shadow.0.into()));
         let shadow: Shares = shadow.filter(|(_, part)| *part > 0).collect();
         let nowhere = self.nowhere(&shadow)?;
         let mut real = by_owner(&left(history), history, false);
-        for (owner, part) in refunded {
+        for (owner, part) in again {
             add(&mut real, owner, part);
+        }
+        for Reissued { owner, .. } in &reissued {
+            if !real.iter().any(|(own, _)| own == owner) {
+                real.push((owner.clone(), Shares::new()));
+            }
         }
         let mut in_shadow = by_owner(&shadow, history, true);
         if in_shadow.is_empty() && !(shadow.is_empty() && nowhere.is_zero()) {
@@ -77,12 +94,15 @@ impl Bill {
         let nowhere_of = in_shadow.len().checked_sub(1);
         let mut back = Amount::ZERO;
         for (owner, parts) in real {
-            back = back.plus(self.all_back(&owner, parts, (false, Amount::ZERO), ctx)?)?;
+            let beside = reissued.iter().filter(|again| again.owner == owner);
+            let beside: Vec<&Reissued> = beside.collect();
+            let more = (false, Amount::ZERO);
+            back = back.plus(self.all_back(&owner, (parts, &beside), more, ctx)?)?;
         }
         for (place, (owner, parts)) in in_shadow.into_iter().enumerate() {
             let is_last = Some(place) == nowhere_of;
             let nowhere = if is_last { nowhere } else { Amount::ZERO };
-            back = back.plus(self.all_back(&owner, parts, (true, nowhere), ctx)?)?;
+            back = back.plus(self.all_back(&owner, (parts, &[]), (true, nowhere), ctx)?)?;
         }
         if !self.gives_back {
             // It cost nothing, and its hours go all the same.
@@ -97,15 +117,15 @@ impl Bill {
         Ok(Some(self.amount))
     }
 
-    /// Gives back the parts of an owner, and what is on no allocation. Returns their sum.
+    /// Gives back the parts of an owner, with reissued ones beside them, and what is on no allocation. Returns their sum.
     fn all_back(
         &mut self,
         owner: &Owner,
-        parts: Shares,
+        (parts, beside): (Shares, &[&Reissued]),
         (in_shadow, nowhere): (bool, Amount),
         ctx: &Context<'_>,
     ) -> Result<Amount, Refusal> {
-        if parts.is_empty() && nowhere.is_zero() {
+        if parts.is_empty() && beside.is_empty() && nowhere.is_zero() {
             return Ok(Amount::ZERO);
         }
         self.gives_back = true;
@@ -113,9 +133,21 @@ impl Bill {
         if parts.is_empty() {
             self.postings.note(EntryKind::ChargeNotional, &about);
         }
-        let sum = nowhere.plus(Amount::from_sum(sum_of(&parts))?)?;
+        let mut sum = nowhere.plus(Amount::from_sum(sum_of(&parts))?)?;
         for (allocation, part) in parts {
             self.refund(allocation, part, in_shadow, &about)?;
+        }
+        for again in beside {
+            // It names the reversal of its refund, so that it stays new money of its allocation.
+            let about = About {
+                takes_back: Some(again.reversal),
+                reissued: true,
+                ..about.clone()
+            };
+            let given = (again.part.0, 0);
+            let kind = EntryKind::Refund;
+            move_money(&mut self.postings, kind, again.allocation, given, &about)?;
+            sum = sum.plus(again.part)?;
         }
         let billing = if in_shadow {
             Billing::Shadow
@@ -127,18 +159,16 @@ impl Bill {
         Ok(sum)
     }
 
-    /// Reverses the refunds of an earlier record in the names of their owners, and returns their parts, which
-    /// `take_back` grants again with the other charges. No credits move, and no refund is left for the new owner.
-    fn refunds_again(
-        &mut self,
-        history: &[Placed],
-        ctx: &Context<'_>,
-    ) -> Result<Vec<(Owner, Share)>, Refusal> {
+    /// Reverses the refunds of an earlier record in the names of their owners, and returns their parts and those that were
+    /// reissued, which `take_back` grants again with the other charges. No credits move, and no refund is left for the new
+    /// owner.
+    fn refunds_again(&mut self, history: &[Placed], ctx: &Context<'_>) -> Result<Again, Refusal> {
         let kept = standing(history);
         let entries = kept.into_iter().map(|(_, entry)| entry);
-        let refunds = entries.filter(|e| e.kind == EntryKind::Refund && e.takes_back.is_some());
+        let refunds =
+            entries.filter(|e| e.kind == EntryKind::Refund && refunded(e, history).is_some());
         let mut owners: Vec<(Owner, About, Amount)> = Vec::new();
-        let mut parts = Vec::new();
+        let (mut parts, mut reissued) = (Vec::new(), Vec::new());
         for entry in refunds {
             let Some(allocation) = entry.allocation else {
                 continue;
@@ -160,6 +190,7 @@ impl Bill {
                 }),
                 ..about.clone()
             };
+            let reversal = EntryId(self.postings.next.entry);
             let taken = (part.negate()?.0, 0);
             move_money(
                 &mut self.postings,
@@ -169,12 +200,21 @@ impl Bill {
                 &about,
             )?;
             *sum = sum.plus(part)?;
-            parts.push((owner, (allocation, part.0.into())));
+            if about.reissued {
+                reissued.push(Reissued {
+                    owner,
+                    allocation,
+                    part,
+                    reversal,
+                });
+            } else {
+                parts.push((owner, (allocation, part.0.into())));
+            }
         }
         for (owner, about, sum) in owners {
             self.went_back(&owner, about.usage, &Back::of(sum, Billing::Refund), ctx)?;
         }
-        Ok(parts)
+        Ok((parts, reissued))
     }
 
     /// Shadow money of a project without any allocation: it is on no allocation.

@@ -6,8 +6,8 @@ use super::owner::{Back, Owner, Shares, by_owner, left, sum_of};
 use super::paying::Take;
 use crate::amount::Amount;
 use crate::effects::{Billing, Delta, EntryKind, UsageRow};
-use crate::history::{Paid, Placed};
-use crate::ids::AllocationId;
+use crate::history::{Paid, Placed, refunded, standing};
+use crate::ids::{AllocationId, EntryId};
 use crate::model::Phase;
 use crate::postings::About;
 use crate::refusal::Refusal;
@@ -86,6 +86,9 @@ impl Bill {
         for (allocation, share) in shares {
             self.refund(allocation, share, in_shadow, &about)?;
         }
+        if back > given && !in_shadow {
+            self.name_refunds(history, &about);
+        }
         let paying = self.paying_account();
         let suspense = ctx.directory.suspense().map(|a| a.id);
         if in_shadow {
@@ -94,6 +97,22 @@ impl Bill {
             self.outcome = Billing::Unbilled;
         }
         Ok(())
+    }
+
+    /// If less was left than a total fell by, names the refunds that had taken it: the fall hangs on them, and without one of
+    /// them more would have gone back (decision 0268).
+    fn name_refunds(&mut self, history: &[Placed], about: &About) {
+        let kept = standing(history).into_iter().map(|(_, entry)| entry);
+        let by_hand = kept.filter(|e| e.kind == EntryKind::Refund && e.delta.amount > 0);
+        let named = by_hand.filter(|e| refunded(e, history).is_some());
+        let ids: Vec<EntryId> = named.map(|e| e.id).collect();
+        for id in ids {
+            let about = About {
+                takes_back: Some(id),
+                ..about.clone()
+            };
+            self.postings.note(EntryKind::Refund, &about);
+        }
     }
 
     /// The parts of the allocations that paid, in the order of their numbers. If the history of the charges is

@@ -4,7 +4,7 @@ use super::bounds::billed_after;
 use super::moved::{self, is_taken_back};
 use super::opposite::not_reversible;
 use crate::effects::{Entry, EntryKind};
-use crate::history::{PastTx, Rest, bills, refunds_of, rests, rests_at, standing, taken_back_by};
+use crate::history::{PastTx, Rest, bills, refunded, refunds_of, rests, standing, taken_back_by};
 use crate::ids::{EntryId, TxId};
 use crate::model::Instance;
 use crate::refusal::Refusal;
@@ -19,9 +19,9 @@ pub(super) fn check(
     view: &View,
 ) -> Result<(), Refusal> {
     if undone {
+        check_unreduced(root, target, view)?;
         check_standing(root, target, view)?;
         check_unassigned(root, target, view)?;
-        check_unreduced(root, target, view)?;
         return check_unmoved(root, target, view);
     }
     check_standing(target, target, view)?;
@@ -54,24 +54,18 @@ fn check_unmoved(root: &PastTx, target: &PastTx, view: &View) -> Result<(), Refu
     }
 }
 
-/// Refused if the use became smaller after a refund and gave back all that the refund had left: without the refund, more
-/// would have gone back (decision 0268).
+/// Refused if the use became smaller after a refund, and the refund had taken a part of what it fell by: without the refund,
+/// more would have gone back (decision 0268).
 fn check_unreduced(root: &PastTx, target: &PastTx, view: &View) -> Result<(), Refusal> {
     if root.op != "refund" {
         return Ok(());
     }
-    let is_fall = |e: &Entry| e.kind == EntryKind::Refund && e.takes_back.is_none();
-    let kept = standing(&view.history);
-    let mut falls = kept
-        .iter()
-        .filter(|(tx, e)| *tx > target.id && is_fall(e))
-        .map(|(tx, _)| *tx);
-    let is_rest = |fall: &TxId| rests_at(&view.history, *fall).iter().any(|r| r.left > 0);
-    match falls.find(|fall| !is_rest(fall)) {
+    let ids: Vec<EntryId> = root.entries.iter().map(|e| e.id).collect();
+    match refunds_of(&view.history, &ids).first() {
         Some(TxId(tx)) => {
             let why = format!(
-                "the use became smaller since: transaction {tx} gave back all that the refund had left; undo it first, \
-                 or charge the difference with `bank charge --amount`"
+                "the use became smaller since: transaction {tx} gave back all that the refund had left, and less than the \
+                 use had become cheaper; undo it first, or charge the difference with `bank charge --amount`"
             );
             Err(not_reversible(target, &why))
         }
@@ -157,18 +151,20 @@ fn check_assigned(root: &PastTx, target: &PastTx, view: &View) -> Result<(), Ref
 /// Otherwise a later refund would be given twice (ledger.md 2.4).
 fn check_room(root: &PastTx, target: &PastTx, view: &View) -> Result<(), Refusal> {
     let rests = rests(&view.history);
+    let named = |e: &Entry| match e.kind {
+        EntryKind::Refund => refunded(e, &view.history),
+        _ => e.takes_back,
+    };
     for entry in root.entries.iter().filter(|e| gives_back(e.kind)) {
-        if let Some(by) = entry
-            .takes_back
-            .and_then(|of| taken_back_by(&view.history, of))
-        {
+        let of_entry = named(entry);
+        if let Some(by) = of_entry.and_then(|of| taken_back_by(&view.history, of)) {
             return Err(Refusal::AlreadyReversed {
                 transaction: target.id.0,
                 by: by.0,
             });
         }
         // A refund without a charge is given back on its allocation, in one part or several.
-        let of = |r: &&Rest<'_>| match entry.takes_back {
+        let of = |r: &&Rest<'_>| match of_entry {
             Some(of) => r.entry.id == of,
             None => r.entry.allocation == entry.allocation,
         };
@@ -176,20 +172,20 @@ fn check_room(root: &PastTx, target: &PastTx, view: &View) -> Result<(), Refusal
         let left = charges
             .iter()
             .fold(0_i64, |sum, r| sum.saturating_add(r.left));
-        let same = |e: &&Entry| match entry.takes_back {
-            Some(_) => e.takes_back == entry.takes_back,
-            None => e.takes_back.is_none() && e.allocation == entry.allocation,
+        let same = |e: &&Entry| match of_entry {
+            Some(_) => e.takes_back == of_entry,
+            None => named(e).is_none() && e.allocation == entry.allocation,
         };
         // One refund can give a charge back in two parts.
         let given = root.entries.iter().filter(|e| gives_back(e.kind));
         let again = given
             .filter(same)
             .fold(0_i64, |sum, e| sum.saturating_add(e.delta.amount));
-        let refunded = match entry.takes_back {
+        let moved = match of_entry {
             Some(_) => 0,
             None => refunds_moved(root, entry),
         };
-        if left.saturating_add(refunded) < again {
+        if left.saturating_add(moved) < again {
             return Err(Refusal::HasRefunds {
                 transactions: refunds_beside(root, &charges, view),
             });

@@ -3,7 +3,7 @@
 use super::opposite::not_reversible;
 use crate::effects::{Entry, EntryKind};
 use crate::exact::to_amount;
-use crate::history::{PastTx, bills, standing};
+use crate::history::{PastTx, bills, refunded, standing};
 use crate::ids::TxId;
 use crate::model::Instance;
 use crate::price::{Priced, price};
@@ -54,7 +54,7 @@ pub(super) fn check(
 /// The last charge in force after a transaction, or total that fell.
 pub(super) fn billed_after(target: &PastTx, view: &View) -> Option<TxId> {
     // A total that fell gave back without a charge.
-    let fell = |e: &Entry| e.kind == EntryKind::Refund && e.takes_back.is_none();
+    let fell = |e: &Entry| e.kind == EntryKind::Refund && refunded(e, &view.history).is_none();
     let kept = standing(&view.history);
     let mut later = kept.iter().filter(|(tx, _)| *tx > target.id);
     let last = later.rfind(|(_, e)| bills(e.kind) || fell(e));

@@ -132,11 +132,12 @@ fn earlier(id: EntryId, view: &View) -> Option<&Entry> {
     known.find(|entry| entry.id == id)
 }
 
-/// Whether an entry is of a shadow charge of a project without allocations: the amount is in the usage row
-/// alone.
+/// Whether an entry is on no allocation: of a shadow charge of a project without allocations, with the amount in the usage
+/// row alone, or of a total that names the refunds into which it fell.
 fn is_nowhere(entry: &Entry) -> bool {
-    let is_charge = matches!(entry.kind, EntryKind::ChargeNotional | EntryKind::Reverse);
-    is_charge && entry.allocation.is_none() && entry.usage.is_some()
+    use EntryKind::{ChargeNotional, Refund, Reverse};
+    let is_use = matches!(entry.kind, ChargeNotional | Refund | Reverse);
+    is_use && entry.allocation.is_none() && entry.usage.is_some()
 }
 
 /// An account that got money back may not be blocked any more. One that loses the money which cleared its block is

@@ -139,20 +139,21 @@ fn billed(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     Ok(())
 }
 
-/// Amounts of refunds of charges, and of their reversals, for each instance.
+/// Amounts of refunds of charges, and of their reversals, for each instance. Reissued credits that a moved use leaves where
+/// they are name a reversal.
 fn refunds(connection: &Connection) -> Result<std::collections::BTreeMap<i64, i128>, Error> {
     let mut statement = connection.prepare(
-        "SELECT c.entry, c.of, e.kind, e.instance, e.delta_amount
-         FROM correction c JOIN entry e ON e.id = c.entry WHERE e.instance IS NOT NULL
-         ORDER BY c.entry",
+        "SELECT c.entry, c.of, e.kind = 'refund' AND o.kind <> 'reverse', e.instance, e.delta_amount
+         FROM correction c JOIN entry e ON e.id = c.entry JOIN entry o ON o.id = c.of
+         WHERE e.instance IS NOT NULL ORDER BY c.entry",
     )?;
     let mut rows = statement.query([])?;
     let mut own: BTreeSet<i64> = BTreeSet::new();
     let mut sums = std::collections::BTreeMap::new();
     while let Some(row) = rows.next()? {
         let (entry, of): (i64, i64) = (row.get(0)?, row.get(1)?);
-        let kind: String = row.get(2)?;
-        if kind == "refund" || own.contains(&of) {
+        let is_refund: bool = row.get(2)?;
+        if is_refund || own.contains(&of) {
             own.insert(entry);
             let sum: &mut i128 = sums.entry(row.get(3)?).or_insert(0);
             *sum = sum.saturating_add(i128::from(row.get::<_, i64>(4)?));

@@ -381,6 +381,13 @@ impl Naive {
         let gone = (sum + nowhere).min(back);
         bill.amount = -gone;
         self.instances[bill.n].metered += Naive::exact(back - gone);
+        if back > gone && !in_shadow {
+            self.tx().fell_into = self
+                .refunds(bill.n)
+                .iter()
+                .map(|(place, ..)| *place)
+                .collect();
+        }
         let payer = all.iter().map(|(id, _)| *id).min();
         bill.first = back_to.first().map(|(id, _)| *id).or(payer);
         for (owner, shares) in self.by_owner(bill.n, &back_to, in_shadow) {

@@ -57,30 +57,34 @@ impl Naive {
         self.rests_and_refunds(n).0
     }
 
-    /// Whether a total that fell after a transaction, and stands, gave back all that was left then.
-    pub(super) fn is_used_up_after(&self, n: usize, tx: usize) -> bool {
-        let later = self.rows(n).into_iter().filter(|place| place.0 > tx);
-        let mut later = later.filter(|place| self.is_effective(*place));
-        later.any(|(tx, at)| {
-            let entry = &self.journal[tx].entries[at];
-            let is_fall = entry.kind == "refund" && entry.takes_back.is_none();
-            is_fall && self.rests_at(n, tx).0.iter().all(|(_, left)| *left == 0)
-        })
+    /// The entry that another one takes back. What was reissued and is granted again names the reversal of its refund, and no
+    /// charge.
+    pub(super) fn named(&self, entry: &Entry) -> Option<Place> {
+        let of = |(tx, at): &Place| self.journal[*tx].entries[*at].kind;
+        let is_again = |place: &Place| entry.kind == "refund" && of(place) == "reverse";
+        entry.takes_back.filter(|place| !is_again(place))
+    }
+
+    /// Whether a total in force fell by more than a refund had left.
+    pub(super) fn is_fallen_into(&self, refund: usize) -> bool {
+        let named = |of: &Place| of.0 == refund;
+        let mut txs = self.journal.iter().enumerate();
+        txs.any(|(number, tx)| tx.fell_into.iter().any(named) && self.is_in_force(number))
+    }
+
+    fn is_in_force(&self, number: usize) -> bool {
+        let mut txs = self.journal.iter().enumerate();
+        !txs.any(|(by, tx)| tx.reverses == Some(number) && self.is_in_force(by))
     }
 
     /// The same, and which refund gave something back of which charge.
     pub(super) fn rests_and_refunds(&self, n: usize) -> (Vec<(Place, i64)>, Pairs) {
-        self.rests_at(n, usize::MAX)
-    }
-
-    /// The same, as the transactions up to one left them.
-    fn rests_at(&self, n: usize, last: usize) -> (Vec<(Place, i64)>, Pairs) {
         let mut gave: Pairs = Vec::new();
         let mut rests: Vec<(Place, i64)> = Vec::new();
         for place in self
             .rows(n)
             .into_iter()
-            .filter(|place| place.0 <= last && self.is_effective(*place))
+            .filter(|place| self.is_effective(*place))
         {
             let entry = &self.journal[place.0].entries[place.1];
             if is_charge(entry.kind) && entry.kind != "charge_notional" {
@@ -88,7 +92,7 @@ impl Naive {
             } else if entry.kind == "refund" {
                 let mut back = entry.amount;
                 for (charge, left) in rests.iter_mut().rev() {
-                    let is_meant = match entry.takes_back {
+                    let is_meant = match self.named(entry) {
                         Some(of) => of == *charge,
                         None => {
                             self.journal[charge.0].entries[charge.1].allocation == entry.allocation
@@ -103,7 +107,7 @@ impl Naive {
                 }
                 // Reissued credits that a moved use leaves where they are.
                 for (charge, left) in rests.iter_mut().rev() {
-                    if entry.takes_back.is_none() {
+                    if self.named(entry).is_none() {
                         let part = back.min(*left);
                         gave.extend((part > 0).then_some((place, *charge)));
                         *left -= part;
@@ -122,7 +126,7 @@ impl Naive {
             .into_iter()
             .filter(|place| self.is_effective(*place));
         let entries = own.map(|place| (place, &self.journal[place.0].entries[place.1]));
-        let refunds = entries.filter(|(_, e)| e.kind == "refund" && e.takes_back.is_some());
+        let refunds = entries.filter(|(_, e)| e.kind == "refund" && self.named(e).is_some());
         refunds
             .map(|(place, e)| (place, e.allocation, e.amount))
             .collect()

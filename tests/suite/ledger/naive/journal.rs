@@ -50,6 +50,8 @@ pub(crate) struct Tx {
     /// What an amended record took back of another project or user, real and shadow, and the owners that
     /// had the use before and afterwards.
     pub(super) went_back: Option<(i64, i64, Owner, Owner)>,
+    /// The refunds that had taken a part of what a total fell by.
+    pub(super) fell_into: Vec<Place>,
     /// The seconds of billed windows.
     pub(super) seconds: Vec<i64>,
     /// What its usage row says: amount, seconds, in shadow.
@@ -136,7 +138,7 @@ impl Naive {
     }
 
     /// Whether an entry gives back, or takes again, what another allocation paid.
-    fn is_reissued(&self, entry: &Entry) -> bool {
+    pub(super) fn is_reissued(&self, entry: &Entry) -> bool {
         let of = entry
             .takes_back
             .map(|(tx, at)| &self.journal[tx].entries[at]);

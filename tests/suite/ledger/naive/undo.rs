@@ -127,7 +127,7 @@ impl Naive {
             return Err(refused("already_reversed"));
         }
         let is_refund = is_undone && self.journal[root].op == "refund";
-        if is_refund && self.is_used_up_after(n, target) {
+        if is_refund && self.is_fallen_into(root) {
             return Err(refused("not_reversible"));
         }
         if !is_undone {
@@ -228,7 +228,7 @@ impl Naive {
         let mut later = later.filter(|place| self.is_effective(*place));
         later.any(|(tx, at)| {
             let entry = &self.journal[tx].entries[at];
-            is_charge(entry.kind) || (entry.kind == "refund" && entry.takes_back.is_none())
+            is_charge(entry.kind) || (entry.kind == "refund" && self.named(entry).is_none())
         })
     }
 
@@ -254,18 +254,18 @@ impl Naive {
         let entry = |(tx, at): Place| &self.journal[tx].entries[at];
         let gave = self.journal[root].entries.iter();
         for own in gave.filter(|e| ["refund", "reverse"].contains(&e.kind)) {
-            if own.takes_back.is_some_and(|of| !self.is_effective(of)) {
+            if self.named(own).is_some_and(|of| !self.is_effective(of)) {
                 return Err(refused("already_reversed"));
             }
-            let is_meant = |place: Place| match own.takes_back {
+            let is_meant = |place: Place| match self.named(own) {
                 Some(of) => place == of,
                 None => entry(place).allocation == own.allocation,
             };
             let meant = rests.iter().filter(|(place, _)| is_meant(*place));
             let (mut places, left): (Vec<Place>, Vec<i64>) = meant.copied().unzip();
-            let same = |e: &&Entry| match own.takes_back {
+            let same = |e: &&Entry| match self.named(own) {
                 Some(_) => e.takes_back == own.takes_back,
-                None => e.takes_back.is_none() && e.allocation == own.allocation,
+                None => self.named(e).is_none() && e.allocation == own.allocation,
             };
             let gave = self.journal[root].entries.iter();
             let gave = gave.filter(|e| ["refund", "reverse"].contains(&e.kind));
@@ -277,7 +277,7 @@ impl Naive {
                 .collect();
             let refunded: i64 = moved
                 .iter()
-                .filter(|e| own.takes_back.is_none() && e.allocation == own.allocation)
+                .filter(|e| self.named(own).is_none() && e.allocation == own.allocation)
                 .map(|e| -e.amount)
                 .sum();
             if left.iter().sum::<i64>() + refunded < again {
@@ -403,7 +403,7 @@ impl Naive {
             };
             own.shadow > 0 && places.iter().any(is_of)
         };
-        let hangs = |place: &Place| match (entry(*place).kind, entry(*place).takes_back) {
+        let hangs = |place: &Place| match (entry(*place).kind, self.named(entry(*place))) {
             ("refund", Some(of)) => places.contains(&of),
             ("refund", None) if !places.contains(place) => gave
                 .iter()

@@ -177,15 +177,25 @@ impl Naive {
         let real: Vec<(usize, i64)> = left(self.paid(n, false)).collect();
         let mut real = self.by_owner(n, &real, false);
         let shadow = self.by_owner(n, &shadow, true);
+        let mut reissued = Vec::new();
         // Refunds that were not undone are granted again on their own allocations, not on those of the charges.
         for (place, allocation, part) in self.refunds(n) {
             let entry = &self.journal[place.0].entries[place.1];
             let owner = (entry.project.clone(), entry.user.clone());
+            let is_reissued = self.is_reissued(entry);
             self.move_amount("reverse", allocation, -part);
+            let reversal = (self.journal.len() - 1, self.tx().entries.len() - 1);
             let last = self.tx().entries.last_mut().unwrap();
             (last.project, last.user) = owner.clone();
             last.takes_back = Some(place);
             self.expire_beside(allocation, -part);
+            if is_reissued {
+                if !real.iter().any(|(own, _)| *own == owner) {
+                    real.push((owner.clone(), Vec::new()));
+                }
+                reissued.push((owner, allocation, part, reversal));
+                continue;
+            }
             let known = real.iter_mut().find(|(own, _)| *own == owner);
             match known {
                 Some((_, parts)) => match parts.iter_mut().find(|(on, _)| *on == allocation) {
@@ -205,6 +215,17 @@ impl Naive {
                         instance.shadow_billed -= part;
                     } else {
                         instance.billed -= part;
+                    }
+                }
+                for (own, allocation, part, reversal) in &reissued {
+                    if !in_shadow && *own == owner {
+                        back[0] += part;
+                        self.move_amount("refund", *allocation, *part);
+                        let last = self.tx().entries.last_mut().unwrap();
+                        (last.project, last.user) = owner.clone();
+                        last.takes_back = Some(*reversal);
+                        self.expire_beside(*allocation, *part);
+                        self.instances[n].billed -= part;
                     }
                 }
             }
