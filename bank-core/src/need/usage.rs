@@ -4,6 +4,7 @@ use super::{Need, instance_need, late, times};
 use crate::command::{Assign, Chunk, UsageReport, Whose};
 use crate::directory::Directory;
 use crate::ids::AccountId;
+use crate::model::Instance;
 use crate::select;
 use crate::time::Timestamp;
 use crate::view::View;
@@ -69,15 +70,18 @@ pub(super) fn of_chunk(chunk: &Chunk, directory: &Directory, now: Timestamp) -> 
 }
 
 /// Further rows for a finished use: the fallback accounts that its instance keeps. A use with an earlier
-/// record also needs all payments for it, which an amended record may give back.
+/// record also needs all payments for it, which an amended record may give back. One that closed by itself after a charge
+/// needs the owners of its charges.
 pub(super) fn further(view: &View, mut first: Need, mut kept: Vec<AccountId>) -> Option<Need> {
     let is_known = view.known.as_ref().is_some_and(|k| k.instance.is_some());
+    let waits = |i: &Instance| !i.is_open() && i.is_charged() && !i.is_billed();
+    let has_history = is_known || view.instances.iter().any(waits);
     kept.retain(|id| !first.accounts.contains(id));
-    if kept.is_empty() && !is_known {
+    if kept.is_empty() && !has_history {
         return None;
     }
     first.accounts.extend(kept);
     first.paid = first.paid || is_known;
-    first.history = first.history || is_known;
+    first.history = first.history || has_history;
     Some(first)
 }

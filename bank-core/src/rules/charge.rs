@@ -66,13 +66,14 @@ fn bill(
         mut bill,
         mode,
         counted,
-        priced,
-        moved_from,
+        mut priced,
+        known,
     } = begin(charge, view, ctx, has_price)?;
-    let priced = match moved_from {
-        Some(owner) => bill.take_back(&owner, priced, view, ctx)?,
-        None => priced,
-    };
+    if let Some(owner) = amend::moved_from(charge, &known, &Owner::now(&bill)) {
+        priced = bill.take_back(&owner, priced, view, ctx)?;
+    } else {
+        bill.leave_others(charge, known, view, ctx)?;
+    }
     match priced {
         Some(amount) if amount < Amount::ZERO => {
             let history = delivered::reduced(charge, view, amount);
@@ -112,8 +113,8 @@ struct Begun {
     counted: Seconds,
     /// None where exact arithmetic ended.
     priced: Option<Amount>,
-    /// The owner to whom an earlier record of the use was charged, if this one names another.
-    moved_from: Option<Owner>,
+    /// Whose the use was before.
+    known: Owner,
 }
 
 fn begin(
@@ -177,8 +178,8 @@ fn begin(
         gives_back: charge.terms.assigned,
     };
     Ok(Begun {
-        moved_from: amend::moved_from(charge, &known, &Owner::now(&bill)),
         bill,
+        known,
         mode,
         counted: measured.counted,
         priced: priced.map(|p| p.amount),

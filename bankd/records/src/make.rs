@@ -56,8 +56,7 @@ fn of_event(directory: &Directory, event: &RecordEvent, counted: Counted) -> Rec
             if !usage.late {
                 return change.before_the_close(directory, known);
             }
-            let is_less = change.amount < 0 || usage.amount.0 < 0 || usage.charged.0 < 0;
-            let why = if is_less || counted.is_whole {
+            let why = if change.is_less() || counted.is_whole {
                 Why::Adjust
             } else {
                 Why::LateCharge
@@ -141,10 +140,15 @@ impl Change<'_> {
         }
     }
 
+    /// Whether it takes something back; hours can leave a project whose charges stay.
+    fn is_less(&self) -> bool {
+        let usage = self.usage;
+        self.amount < 0 || usage.amount.0 < 0 || usage.charged.0 < 0 || self.counted.wall < 0
+    }
+
     /// One that counts by itself: its time is what it adds to usage, below 0 where it takes back.
     fn after_the_close(&self, directory: &Directory, why: Why) -> Record {
-        let is_less = self.usage.amount.0 < 0 || self.usage.charged.0 < 0;
-        let charged = match (self.counted.is_whole, is_less) {
+        let charged = match (self.counted.is_whole, self.is_less()) {
             (false, _) if self.usage.billing == Billing::Refund => Seconds(0),
             (false, _) => self.usage.charged,
             (true, false) => self.instance.charged,

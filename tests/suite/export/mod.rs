@@ -4,6 +4,7 @@
 mod beside;
 mod billed;
 mod by_hand;
+mod by_itself;
 mod feed;
 mod focus;
 mod formats;

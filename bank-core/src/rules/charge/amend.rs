@@ -6,7 +6,7 @@ use super::owner::{Back, Owner, Share, Shares, add, by_owner, left, sum_of};
 use crate::amount::Amount;
 use crate::command::Charge;
 use crate::effects::{Billing, EntryKind};
-use crate::history::{Placed, is_reissued, refunded, standing};
+use crate::history::{Placed, bills, is_reissued, refunded, standing};
 use crate::ids::{AllocationId, EntryId};
 use crate::model::Facts;
 use crate::postings::About;
@@ -115,6 +115,40 @@ impl Bill {
         };
         self.amount = priced.plus(back)?.max(Amount::ZERO);
         Ok(Some(self.amount))
+    }
+
+    /// The first record of a use that closed by itself states all of its hours, for its own owner: they leave the others who
+    /// were charged before. What these paid stays with them.
+    pub(super) fn leave_others(
+        &mut self,
+        charge: &Charge,
+        known: Owner,
+        view: &View,
+        ctx: &Context<'_>,
+    ) -> Result<(), Refusal> {
+        let is_first = |whole: &Whole| whole.instance.is_none();
+        let states_all = charge.terms.finished.as_ref().is_some_and(is_first);
+        if !(states_all && self.late && self.instance.is_charged()) {
+            return Ok(());
+        }
+        let mut owners = vec![known];
+        if !view.history.is_empty() {
+            let kept = standing(&view.history).into_iter();
+            let charges = kept.filter(|(_, entry)| bills(entry.kind));
+            owners = charges.map(|(_, entry)| Owner::named(entry)).collect();
+        }
+        let now = Owner::now(self);
+        let mut seen = vec![now];
+        for owner in owners {
+            if seen.contains(&owner) {
+                continue;
+            }
+            let about = self.about_owner(&owner);
+            let nothing = Back::of(Amount::ZERO, Billing::Billed);
+            self.went_back(&owner, about.usage, &nothing, ctx)?;
+            seen.push(owner);
+        }
+        Ok(())
     }
 
     /// Gives back the parts of an owner, with reissued ones beside them, and what is on no allocation. Returns their sum.

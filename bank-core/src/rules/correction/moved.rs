@@ -42,8 +42,7 @@ pub(super) fn name_mover(
 ) -> bool {
     let named = if !is_taken_back(root, view) {
         let rows = rows_of(root.id, view);
-        let gives = rows.iter().any(|u| u.amount < Amount::ZERO);
-        let last = rows.last().filter(|_| gives && is_move(&rows));
+        let last = rows.last().filter(|_| is_move(&rows));
         let billed = last.and_then(|row| root.entries.iter().find(|e| e.usage == Some(row.id)));
         // The charge before it is in force again.
         let before = || {
@@ -165,12 +164,29 @@ pub(super) fn name_payer(instance: &mut Instance, settlement: &PastTx, billing: 
 /// A row that counts nothing, in which what an assignment took from `#unbilled` goes to the project of the assignment, or
 /// leaves it: that transaction has none of that project.
 pub(super) fn nothing(root: &PastTx, own: &UsageRow, view: &View) -> Option<UsageRow> {
-    is_taken_back(root, view).then(|| UsageRow {
+    is_taken_back(root, view).then(|| of_nothing(own))
+}
+
+/// The same for the hours of a use that left the owners of earlier charges with its first record.
+pub(super) fn hours(root: &PastTx, own: &UsageRow, view: &View) -> Option<UsageRow> {
+    leaves_others(root, view).then(|| of_nothing(own))
+}
+
+fn of_nothing(own: &UsageRow) -> UsageRow {
+    UsageRow {
         id: UsageId(0),
         charged: Seconds(0),
         amount: Amount::ZERO,
         ..own.clone()
-    })
+    }
+}
+
+/// Whether only the hours of a use left other owners in a charge of it.
+fn leaves_others(root: &PastTx, view: &View) -> bool {
+    let rows = rows_of(root.id, view);
+    let is_nothing = |row: &&UsageRow| row.amount.is_zero() && row.charged == Seconds(0);
+    let before = rows.split_last().map(|(_, before)| before);
+    before.is_some_and(|before| !before.is_empty() && before.iter().all(is_nothing))
 }
 
 /// Whether the last row of a correction that moves the use is that of the owner before; none where it does not move.
@@ -182,8 +198,9 @@ pub(super) fn last_is_before(
     let (before, after) = (&before.facts, &after.facts);
     let is_same = (&before.project, &before.user) == (&after.project, &after.user);
     let is_settled = root.op == "settle";
-    let moves = is_settled || is_taken_back(root, view);
-    (moves && !is_same).then_some(undone == is_settled)
+    let leaves = leaves_others(root, view);
+    let moves = is_settled || leaves || is_taken_back(root, view);
+    (moves && !is_same).then_some(undone == (is_settled || leaves))
 }
 
 /// Whether a transaction took a use from `#unbilled` for a project, which the next one charged.
@@ -206,7 +223,7 @@ pub(super) fn moves(tx: TxId, view: &View) -> bool {
 /// Whether rows give a use back and bill it for another owner. Those of a total that fell only give back.
 fn is_move(rows: &[&UsageRow]) -> bool {
     let bills = rows.last().is_some_and(|last| last.amount >= Amount::ZERO);
-    rows.len() > 1 && bills
+    bills && rows.iter().any(|row| row.amount < Amount::ZERO)
 }
 
 pub(super) fn rows_of(tx: TxId, view: &View) -> Vec<&UsageRow> {

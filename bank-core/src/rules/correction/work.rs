@@ -82,6 +82,9 @@ fn reverse_money(
     let known = instance.clone();
     let nothing = moved::nothing(root, own, view).filter(|_| rows.is_empty());
     rows.extend(&nothing);
+    let has_amounts = !rows.is_empty();
+    let hours = moved::hours(root, own, view).filter(|_| !has_amounts);
+    rows.extend(&hours);
     let (back, mut opposites) = move_back(&mut postings, instance, &rows, tx, ctx)?;
     let usage = UsageId(Next::take(&mut postings.next.usage));
     let about = About {
@@ -96,15 +99,11 @@ fn reverse_money(
     match root.op.as_str() {
         "charge" | "adjust" => {
             let of_all = worth(back.plus(row.amount)?, ctx)?;
-            let exact = added(root, undone).or((!rows.is_empty()).then_some(of_all));
+            let exact = added(root, undone).or(has_amounts.then_some(of_all));
             facts_changed = moved::name_mover(instance, root, (view, ctx), undone);
             // Before the seconds change: they and the windows are those of the same time.
             unbill_windows(&mut postings, instance, root, view, undone)?;
-            let time = opposites.iter().map(|other| other.charged);
-            let whole = UsageRow {
-                charged: time.fold(row.charged, Seconds::plus),
-                ..row.clone()
-            };
+            let whole = with_time_of(&row, &opposites);
             uncount(instance, priced(root, own, view), &whole, exact, ctx)?;
             bounds::check(undone, (root, target), instance, view, ctx)?;
             undispute(instance, root, undone);
@@ -187,6 +186,15 @@ fn move_back(
         postings.usages.push(row);
     }
     Ok((sum, rows))
+}
+
+/// A row with the time of others too.
+fn with_time_of(row: &UsageRow, others: &[UsageRow]) -> UsageRow {
+    let times = others.iter().map(|other| other.charged);
+    UsageRow {
+        charged: times.fold(row.charged, Seconds::plus),
+        ..row.clone()
+    }
 }
 
 /// The charge's addition to the running sums, if it is in the journal: to be added again or taken back.
