@@ -8,6 +8,7 @@ mod bounds;
 mod liens;
 mod moved;
 mod opposite;
+mod quantities;
 mod refund;
 mod removal;
 mod restore;

@@ -47,3 +47,33 @@ fn a_refund_is_undone_up_to_the_cost_of_the_use() {
     assert_eq!(agreed(&bank), ["chemistry 700 0"]);
     bank.verify();
 }
+
+/// The quantities of an undone charge do not price the next one.
+#[test]
+fn an_undone_charge_leaves_no_quantities() {
+    let mut bank = funded();
+    let charge = |job: &str, more: &[&str]| {
+        let words = [
+            "charge",
+            job,
+            "-A",
+            "chemistry",
+            "-u",
+            "amy",
+            "-m",
+            "colony",
+        ];
+        let time = ["--duration", "60", "--interim"];
+        bank.bank_ok(&[&words[..], &time, more].concat())
+    };
+    charge("5", &["--procs", "4"]);
+    charge("5", &["--procs", "16"]);
+    let wrong = last(&bank, "charge");
+    bank.bank_ok(&["undo", &wrong]);
+    charge("5", &[]);
+    let sum = 240 + 240;
+    assert_eq!(agreed(&bank), [format!("chemistry {sum} {sum}")]);
+    bank.set_clock(T0 + 30 * 86_400);
+    assert_eq!(agreed(&bank), [format!("chemistry {sum} {sum}")]);
+    bank.verify();
+}

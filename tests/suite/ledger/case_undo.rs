@@ -410,3 +410,57 @@ fn a_limit_that_was_set_since_stays() {
         t.expect_balance("F", "amount 0 held 0 balance 0 available 70, limit 70");
     });
 }
+
+/// The next charge has the quantities of the last one in force, as if the undone one had never come.
+#[test]
+fn the_quantities_of_an_undone_charge_price_no_other() {
+    on_both(|t| {
+        t.given("F{a=9000}");
+        t.after([ci("s", 100).processors(8)]);
+        let first = t.tx("charge", 0);
+        t.after([undo(first)]);
+        t.expect(
+            ci("s", 100).no_processors(),
+            "charged 0, balance 9000",
+            "charge a 0",
+        );
+        t.after([ci("s", 100).processors(2), ci("s", 100).processors(8)]);
+        let last = t.tx("charge", 0);
+        t.after([undo(last)]);
+        t.expect(
+            ci("s", 100).no_processors(),
+            "charged 200, balance 8600",
+            "charge a -200",
+        );
+        // One that is undone under a later one changes nothing, and one that is done again as the last one is in force.
+        let second = t.tx("charge", 2);
+        t.after([undo(second)]);
+        t.expect(
+            ci("s", 10).no_processors(),
+            "charged 20, balance 8780",
+            "charge a -20",
+        );
+    });
+    on_both(|t| {
+        t.given("F{a=9000}");
+        t.after([ci("s", 100).processors(2), ci("s", 100).processors(8)]);
+        let last = t.tx("charge", 0);
+        t.after([undo(last)]);
+        let undone = t.tx("undo", 0);
+        t.after([undo(undone)]);
+        t.expect(
+            ci("s", 10).no_processors(),
+            "charged 80, balance 7920",
+            "charge a -80",
+        );
+    });
+    // A reserve has stated them before.
+    on_both(|t| {
+        t.given("F{a=9000}");
+        t.after([r("s", 100).processors(4), ci("s", 10).processors(4)]);
+        let first = t.tx("charge", 0);
+        t.after([undo(first)]);
+        t.after([ci("s", 10).no_processors()]);
+        t.expect_job("s", "open, used 10 s, billed 40, lien 320 [T0,T0+700)");
+    });
+}

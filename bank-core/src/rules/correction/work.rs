@@ -4,6 +4,7 @@ use super::allowed::check;
 use super::bounds;
 use super::moved::{self, rows_of};
 use super::opposite::{begin, check_cover, follow_blocks, not_reversible, oppose, reversed};
+use super::quantities;
 use super::shift_exact_sum;
 use crate::amount::Amount;
 use crate::command::Reverse;
@@ -100,7 +101,8 @@ fn reverse_money(
         "charge" | "adjust" => {
             let of_all = worth(back.plus(row.amount)?, ctx)?;
             let exact = added(root, undone).or(has_amounts.then_some(of_all));
-            facts_changed = moved::name_mover(instance, root, (view, ctx), undone);
+            facts_changed = quantities::follow(instance, root, (view, ctx), undone)
+                | moved::name_mover(instance, root, (view, ctx), undone);
             // Before the seconds change: they and the windows are those of the same time.
             unbill_windows(&mut postings, instance, root, view, undone)?;
             let whole = with_time_of(&row, &opposites);

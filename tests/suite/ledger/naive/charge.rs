@@ -420,6 +420,7 @@ impl Naive {
         };
         let paying = bill.first.map(|id| self.allocations[id].account);
         self.journal[tx].usage = Some((bill.amount, seconds, bill.is_shadow));
+        self.journal[tx].priced = Some(self.priced_facts(n));
         let instance = &mut self.instances[n];
         let billed = if bill.is_shadow {
             &mut instance.shadow_billed

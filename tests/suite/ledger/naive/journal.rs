@@ -2,7 +2,7 @@
 
 use super::history::{Owner, Place};
 use super::registered::{Change, Membership};
-use super::{Allocation, Naive};
+use super::{Allocation, Facts, Naive};
 use bank_core::model::Phase;
 use bank_core::time::{Timestamp, Window};
 
@@ -54,6 +54,8 @@ pub(crate) struct Tx {
     pub(super) fell_into: Vec<Place>,
     /// The seconds of billed windows.
     pub(super) seconds: Vec<i64>,
+    /// The quantities that a charge was priced with.
+    pub(super) priced: Option<Facts>,
     /// What its usage row says: amount, seconds, in shadow.
     pub(super) usage: Option<(i64, i64, bool)>,
     /// What it changed of what is registered, the memberships that it ended, and whether it added or changed

@@ -2,6 +2,7 @@
 //!
 //! Rates of the scripts are quarters of a credit, so that whole numbers are exact here.
 
+use super::history::is_charge;
 use super::rates::Rate;
 use super::{Facts, Naive};
 use bank_core::decimal::Decimal;
@@ -58,6 +59,47 @@ impl Naive {
             facts.usage.qos = Some(qos);
         }
         facts
+    }
+
+    /// After an undo or a redo the next charge has the quantities of the last one that stands: those of the undone charge go
+    /// if they are the present ones, and a use without a reserve has none then.
+    pub(super) fn follow_quantities(&mut self, n: usize, root: usize, is_undone: bool) {
+        let mut others = self.rows(n);
+        others.retain(|(tx, at)| {
+            let is_other = *tx != root && is_charge(self.journal[*tx].entries[*at].kind);
+            is_other && self.is_effective((*tx, *at))
+        });
+        let last = others.last().map(|(tx, _)| *tx);
+        let quantities = |facts: &Facts| {
+            let mut usage = facts.usage.clone();
+            usage.processors = usage.processors.filter(|own| *own != Decimal::ZERO);
+            (usage, facts.counted)
+        };
+        let own = self.journal[root].priced.as_ref().unwrap();
+        let next = if is_undone {
+            if quantities(own) != quantities(&self.priced_facts(n)) {
+                return;
+            }
+            let i = &self.instances[n];
+            let is_reserved = i.began.is_some() && i.began != i.facts.start;
+            match last {
+                Some(tx) => quantities(self.journal[tx].priced.as_ref().unwrap()),
+                None if is_reserved => return,
+                None => Default::default(),
+            }
+        } else if last.is_none_or(|last| last < root) {
+            quantities(own)
+        } else {
+            return;
+        };
+        let machine = self.machine(&self.instances[n].machine);
+        let of_fallback = machine.and_then(|m| m.fallback_qos.clone());
+        let facts = &mut self.instances[n].facts;
+        let (mut usage, counted) = next;
+        if usage.qos.is_some() && usage.qos == of_fallback {
+            usage.qos.clone_from(&facts.usage.qos);
+        }
+        (facts.usage, facts.counted) = (usage, counted);
     }
 
     /// What an instance costs over a time, by the rates of an instant or those of its quote.

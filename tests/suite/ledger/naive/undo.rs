@@ -148,6 +148,7 @@ impl Naive {
         self.tx().usage = Some((-amount, -seconds, is_shadow));
         match self.journal[root].op {
             "charge" | "adjust" => {
+                self.follow_quantities(n, root, is_undone);
                 let back = self.move_again(n, root, is_undone);
                 if back.is_none() {
                     let before = self.instances[n].facts.project.clone();
