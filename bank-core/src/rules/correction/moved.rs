@@ -129,12 +129,17 @@ fn last_charge<'a>(
 
 /// The charges of other transactions that are in force, in the order of their numbers: neither undone nor given back for the
 /// owner of a later record.
-fn in_force<'a>(root: &PastTx, view: &'a View) -> Vec<&'a Placed> {
+pub(super) fn in_force<'a>(root: &PastTx, view: &'a View) -> Vec<&'a Placed> {
     let mut kept = standing(&view.history);
     kept.retain(|(tx, _)| *tx != root.id);
     let gives = |(tx, e): &&&Placed| {
         let rows = rows_of(*tx, view);
-        is_move(&rows) && rows.last().is_some_and(|last| e.usage != Some(last.id))
+        let Some((last, before)) = rows.split_last() else {
+            return false;
+        };
+        let is_back = |row: &&&UsageRow| row.amount < Amount::ZERO || row.charged < Seconds(0);
+        let mut back = before.iter().filter(is_back);
+        last.amount >= Amount::ZERO && back.any(|row| e.usage == Some(row.id))
     };
     let given: Vec<&Placed> = kept.iter().filter(gives).copied().collect();
     let is_given = |(tx, e): &Placed| {

@@ -1,10 +1,10 @@
 //! The quantities of a use after a charge of it was undone or done again: the next charge that states none has those of the last
 //! charge in force, as if the undone one had never come.
 
-use super::moved::rows_of;
+use super::moved::{in_force, rows_of};
 use crate::decimal::Decimal;
 use crate::effects::UsageRow;
-use crate::history::{PastTx, bills, standing};
+use crate::history::PastTx;
 use crate::model::Instance;
 use crate::rules::fallback;
 use crate::usage::{Usage, text};
@@ -21,8 +21,7 @@ pub(super) fn follow(
     let Some(own) = rows_of(root.id, view).pop() else {
         return false;
     };
-    let mut others = standing(&view.history).into_iter();
-    let last = others.rfind(|(tx, e)| *tx != root.id && bills(e.kind));
+    let last = in_force(root, view).pop();
     let usage = if undone {
         let present = fallback::priced(instance, ctx);
         let is_present = own.facts == text::write(&present)
