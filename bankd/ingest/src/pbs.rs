@@ -47,6 +47,9 @@ fn judged(text: &str) -> Result<Result<Job, Label>, String> {
     if id.is_empty() {
         return Err("an ended job without an id".to_owned());
     }
+    if is_array(id) {
+        return Ok(Err("never_started".into()));
+    }
     let pairs = Pairs::read(message)?;
     let (start, end) = (pairs.seconds("start")?, pairs.seconds("end")?);
     let used = pairs.text("resources_used.walltime").and_then(duration);
@@ -55,6 +58,12 @@ fn judged(text: &str) -> Result<Result<Job, Label>, String> {
         return Ok(Err("never_started".into()));
     }
     job(id, start, end, used, &pairs).map(Ok)
+}
+
+/// Whether an id is the parent of an array, `1[].srv`: its tasks have their own records. It has a start since PBS Pro 18.
+fn is_array(id: &str) -> bool {
+    let number = id.split('.').next().unwrap_or(id);
+    number.ends_with("[]")
 }
 
 /// `MM/DD/YYYY HH:MM:SS`

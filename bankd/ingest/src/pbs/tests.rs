@@ -121,6 +121,13 @@ fn lines_are_charged_skipped_or_rejected() {
         ),
         ("E;1.srv;start=200 end=160", "1.srv 200 0 1"),
         ("E;1[].srv;ctime=5", "never_started"),
+        // The parent of an array has no usage of its own, also with times.
+        (
+            "E;1[].srv;start=100 end=160 Resource_List.ncpus=4 run_count=0",
+            "never_started",
+        ),
+        ("E;1[];start=100 end=160", "never_started"),
+        ("E;1[7].srv;start=100 end=160", "1[7].srv 100 60 1"),
         ("E;1.srv;start=100", "never_started"),
         ("E;1.srv;start=-100 end=160", "never_started"),
         ("E;1.srv;start=x end=160", "!start: \"x\" is not a time"),
