@@ -43,7 +43,7 @@ pub use record::{RecordAction, RecordChange};
 pub use registry::{AddCycle, MergeUser, SetAccount, SetCycle, SetKey, SetMember, SetRate};
 
 pub use scope::Scope;
-pub use usage::{AsNamed, HISTORY, Identity, SAMPLED, UsageReport};
+pub use usage::{AsNamed, HISTORY, Identity, NO_CORES, SAMPLED, UsageReport};
 
 /// A command. What it does not name stays as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]

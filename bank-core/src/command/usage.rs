@@ -47,6 +47,8 @@ pub struct UsageReport {
 pub const SAMPLED: &str = "sampled";
 /// The flag of a use whose source has no number of its cores.
 const CORES_UNKNOWN: &str = "cores-unknown";
+/// The flag of a use of which its source states that it had no cores.
+pub const NO_CORES: &str = "no-cores";
 
 /// The word for [`UsageReport::charged_before`] in place of a charge policy.
 pub const HISTORY: &str = "history";
@@ -103,7 +105,7 @@ impl UsageReport {
             end: facts.end,
             requested: facts.wall,
             processors: facts.usage.processors,
-            may_lack_processors: self.is_of_samples(),
+            may_lack_processors: self.is_of_samples() || self.has(NO_CORES),
             nodes: facts.usage.nodes,
             exit_code: facts.exit_code,
             figures: Cow::Borrowed(&self.figures),
@@ -112,8 +114,11 @@ impl UsageReport {
 
     /// Whether samples are all that is known of it, so that it has no resource that they do not state.
     pub fn is_of_samples(&self) -> bool {
-        let mut flags = self.flags.split(' ');
-        flags.any(|flag| matches!(flag, SAMPLED | CORES_UNKNOWN))
+        self.has(SAMPLED) || self.has(CORES_UNKNOWN)
+    }
+
+    fn has(&self, flag: &str) -> bool {
+        self.flags.split(' ').any(|own| own == flag)
     }
 
     /// The account as the source names it; empty where it names none.

@@ -17,7 +17,7 @@ pub struct Finished<'a> {
     pub requested: Option<Seconds>,
     /// Its processors.
     pub processors: Option<Decimal>,
-    /// Whether it can have none: what samples of a pod do not state, it does not have.
+    /// Whether it can have none: what samples of a pod do not state, it does not have, and a source can state none.
     pub may_lack_processors: bool,
     /// Its nodes.
     pub nodes: Option<Decimal>,

@@ -136,7 +136,10 @@ fn filled(
     job.memory_bytes = sums.memory_bytes;
     if job.procs.is_none() {
         let stated = sums.core_seconds;
+        let none = stated.filter(|stated| stated.is_zero());
         job.procs = stated.and_then(|stated| stated.mean_over(job.wall));
+        job.procs = job.procs.or(none);
+        job.mark_without_cores();
     }
     job.add("wall_s", job.wall);
     job.quantities.extend(sums.quantities);
@@ -315,6 +318,14 @@ mod tests {
     fn core_seconds_alone_give_the_processors() {
         let text = record(r#"{"name":"naive_cpu_time","amount":90}"#);
         assert_eq!(read(&[], &text).procs, Number::parse("1.5"));
+        assert_eq!(read(&[], &text).flags, [""; 0]);
+        // None at all, also in a record without a run time.
+        let text = record(r#"{"name":"naive_cpu_time","amount":0}"#);
+        for text in [text.replace("00:01:00Z", "00:00:00Z"), text] {
+            let job = read(&[], &text);
+            assert_eq!(job.procs, Some(Number::ZERO), "{text}");
+            assert_eq!(job.flags, ["no-cores"], "{text}");
+        }
         let text = record(r#"{"name":"Cores","amount":4},{"name":"naive_cpu_time","amount":9}"#);
         assert_eq!(read(&[], &text).procs, Some(Number::whole(4)));
     }

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use bank_core::command::NO_CORES;
+
 use super::number::Number;
 
 /// Label of records that are not charged, such as `never_started` (`data/LAYOUT.md`).
@@ -196,6 +198,14 @@ impl Job {
             Some(format!("{name}: {count} is beyond the supported range"))
         });
         beyond.next()
+    }
+
+    /// Marks a job without processors, of a source that states all that its jobs have. Any other job without a number
+    /// of them has one. The bank keeps nine decimals.
+    pub(crate) fn mark_without_cores(&mut self) {
+        if self.procs.is_some_and(|procs| procs.cut(9).is_zero()) {
+            self.flags.push(NO_CORES);
+        }
     }
 
     /// Adds a quantity, where it is stated.

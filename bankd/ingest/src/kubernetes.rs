@@ -17,6 +17,9 @@ const NOTES_MAX: usize = 32;
 /// The longest value of them, in bytes: some annotations are whole documents.
 const NOTE_MAX: usize = 256;
 
+/// The flag of a pod with a container that has neither a limit nor a request of processors: that container has none.
+pub(super) const NO_CPU_LIMIT: &str = "no-cpu-limit";
+
 /// Reads a `PodList`.
 #[derive(Debug, Default)]
 pub(super) struct Kubernetes;
@@ -119,8 +122,8 @@ fn job(
         let run = runs.iter().find(|run| run.name == name);
         let run = run.ok_or_else(|| format!("container {name:?}: no status"))?;
         let (cpus, bytes) = (limit(&container, "cpu")?, limit(&container, "memory")?);
-        if cpus.is_none() {
-            flags.push("no-cpu-limit");
+        if cpus.is_none() && flags.is_empty() {
+            flags.push(NO_CPU_LIMIT);
         }
         let cpus = cpus.unwrap_or_default();
         let used = cpus.times(Number::seconds(run.ran_us));
@@ -154,6 +157,7 @@ fn job(
         attributes: attributes(&meta),
         ..Job::default()
     };
+    job.mark_without_cores();
     job.add("wall_s", wall);
     job.add("core_s", core);
     job.add("memory_bytes", memory);
@@ -244,134 +248,4 @@ pub(super) fn quantity(text: &str) -> Option<Number> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn gpus_labels_and_annotations_are_kept() {
-        let text = r#"{"items":[{"metadata":{"namespace":"chem","name":"p","uid":"u",
-            "annotations":{"cf_pi":"amy","kubectl/x":""},"labels":{"app.kubernetes.io/name":"a"}},
-            "spec":{"containers":[{"name":"c","resources":{"limits":
-                {"cpu":"1","nvidia.com/gpu":"2","nvidia.com/mig-1g.5gb":1}}}]},
-            "status":{"phase":"Succeeded","startTime":"2026-01-01T00:00:00Z","containerStatuses":
-                [{"name":"c","state":{"terminated":{"startedAt":"2026-01-01T00:00:00Z",
-                "finishedAt":"2026-01-01T00:01:00Z"}}}]}}]}"#;
-        let mut jobs = Vec::new();
-        let mut sink = |record: Record| {
-            match record.found {
-                Found::Jobs(found) => jobs.extend(found),
-                other => panic!("{other:?}"),
-            }
-            Ok(())
-        };
-        Kubernetes
-            .file("pods", &mut text.as_bytes(), &mut sink)
-            .unwrap();
-        assert_eq!(jobs[0].gpus, Some(Number::whole(3)));
-        let gpu_s = jobs[0].quantities.iter().find(|(name, _)| name == "gpu_s");
-        assert_eq!(gpu_s.map(|(_, value)| *value), Some(Number::whole(180)));
-        let attributes: Vec<_> = jobs[0].attributes.iter().collect();
-        let names = attributes
-            .iter()
-            .map(|(name, value)| format!("{name}={value}"));
-        assert_eq!(
-            names.collect::<Vec<_>>(),
-            ["annotation_cf_pi=amy", "label_app_kubernetes_io_name=a"]
-        );
-    }
-
-    /// One container runs for an hour and one for half of it; the pod lives five seconds longer than either.
-    #[test]
-    fn processors_are_the_mean_over_the_life_of_the_pod() {
-        let text = r#"{"items":[{"metadata":{"namespace":"chem","name":"p","uid":"u"},
-            "spec":{"containers":[{"name":"a","resources":{"limits":{"cpu":"1500m"}}},
-                {"name":"b","resources":{"limits":{"cpu":"0.25"}}}]},
-            "status":{"phase":"Succeeded","startTime":"2026-01-01T00:00:00Z","containerStatuses":
-                [{"name":"a","state":{"terminated":{"startedAt":"2026-01-01T00:00:05Z",
-                "finishedAt":"2026-01-01T01:00:05Z"}}},
-                {"name":"b","state":{"terminated":{"startedAt":"2026-01-01T00:00:05Z",
-                "finishedAt":"2026-01-01T00:30:05Z"}}}]}}]}"#;
-        let mut found = Vec::new();
-        let mut sink = |record: Record| {
-            found.push(record.found);
-            Ok(())
-        };
-        let input = &mut text.as_bytes();
-        Kubernetes.file("pods", input, &mut sink).unwrap();
-        let [Found::Jobs(jobs)] = &found[..] else {
-            panic!("{found:?}");
-        };
-        let procs = jobs[0].procs.unwrap();
-        assert_eq!(procs.to_string(), "1.622746185852981969");
-        assert_eq!(jobs[0].wall, Number::whole(3605));
-        let core = jobs[0].quantities.iter().find(|(name, _)| name == "core_s");
-        assert_eq!(core.map(|(_, value)| *value), Some(Number::whole(5850)));
-    }
-
-    /// A container that was restarted ran before: 30 minutes, and 29 after the restart.
-    #[test]
-    fn a_restarted_container_counts_the_run_before() {
-        let pod = |before: &str| {
-            format!(
-                r#"{{"items":[{{"metadata":{{"namespace":"chem","name":"p","uid":"u"}},
-                "spec":{{"containers":[{{"name":"c","resources":{{"limits":{{"cpu":"2"}}}}}}]}},
-                "status":{{"phase":"Succeeded","startTime":"2026-11-01T00:00:00Z","containerStatuses":
-                    [{{"name":"c","restartCount":1,"lastState":{before},"state":{{"terminated":
-                    {{"startedAt":"2026-11-01T00:31:00Z","finishedAt":"2026-11-01T01:00:00Z"}}}}}}]}}}}]}}"#
-            )
-        };
-        let ended = |start: &str, end: &str| {
-            format!(r#"{{"terminated":{{"startedAt":"{start}","finishedAt":"{end}"}}}}"#)
-        };
-        for (before, core_s) in [
-            (ended("2026-11-01T00:00:00Z", "2026-11-01T00:30:00Z"), 7080),
-            ("{}".to_owned(), 3480),
-            // The same run again, and a run without a start.
-            (ended("2026-11-01T00:31:00Z", "2026-11-01T01:00:00Z"), 3480),
-            (r#"{"terminated":{"startedAt":null}}"#.to_owned(), 3480),
-        ] {
-            let text = pod(&before);
-            let mut found = Vec::new();
-            let mut sink = |record: Record| {
-                found.push(record.found);
-                Ok(())
-            };
-            Kubernetes
-                .file("pods", &mut text.as_bytes(), &mut sink)
-                .unwrap();
-            let [Found::Jobs(jobs)] = &found[..] else {
-                panic!("{found:?}");
-            };
-            let core = jobs[0].quantities.iter().find(|(name, _)| name == "core_s");
-            assert_eq!(
-                core.map(|(_, value)| *value),
-                Some(Number::whole(core_s)),
-                "{before}"
-            );
-        }
-    }
-
-    #[test]
-    fn quantities_have_suffixes() {
-        for (text, value) in [
-            ("0.5", Some("0.5")),
-            ("250m", Some("0.25")),
-            ("1e3", Some("1000")),
-            ("1E3", Some("1000")),
-            ("64Mi", Some("67108864")),
-            ("100M", Some("100000000")),
-            ("1E", Some("1000000000000000000")),
-            ("500000u", Some("0.5")),
-            ("250000000n", Some("0.25")),
-            ("+2", Some("2")),
-            ("-2", Some("-2")),
-            ("+-2", None),
-            ("++2", None),
-            ("1x", None),
-            ("", None),
-        ] {
-            let read = quantity(text).map(|n| n.to_string());
-            assert_eq!(read.as_deref(), value, "{text}");
-        }
-    }
-}
+mod tests;

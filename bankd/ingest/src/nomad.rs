@@ -318,6 +318,7 @@ fn job(key: &Key, life: &Life) -> Option<Job> {
     if life.has_shares {
         job.flags.push("cores-unknown");
     }
+    job.mark_without_cores();
     job.add("wall_s", wall);
     for ((_, name), value) in RESOURCES.iter().zip(life.resources) {
         job.add(*name, value.times(wall)?);

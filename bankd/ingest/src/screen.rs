@@ -63,6 +63,13 @@ pub fn people(summary: &Summary, files: u64, is_tried: bool) -> String {
             count(shown.identities)
         );
     }
+    if summary.without_limit() > 0 {
+        let _ = writeln!(
+            out,
+            "warning: {} with containers without a CPU limit or request, which count no processors",
+            counted(summary.without_limit(), "pod")
+        );
+    }
     let verb = if is_tried { "would add" } else { "holds" };
     adds(&mut out, summary, &shown, verb);
     days(&mut out, &shown);

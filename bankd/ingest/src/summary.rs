@@ -8,6 +8,7 @@ use bank_api::v1::{ImportSummary, ImportTotals, Quantity};
 use super::days::{self, Days};
 use super::identities::{Distinct, Identities};
 use super::job::{Extra, Figure, Found, Job, Label, Record};
+use super::kubernetes::NO_CPU_LIMIT;
 use super::number::Number;
 use super::tally::{Dimension, Names, Sums, Tally};
 
@@ -16,6 +17,7 @@ use super::tally::{Dimension, Names, Sums, Tally};
 pub struct Summary {
     records: u64,
     jobs: u64,
+    without_limit: u64,
     skipped: BTreeMap<Label, u64>,
     malformed: Vec<Complaint>,
     first_us: Option<i64>,
@@ -141,6 +143,11 @@ impl Summary {
         self.days.as_ref().map_or(0, Days::left_out)
     }
 
+    /// Pods with a container that has neither a limit nor a request of processors.
+    pub fn without_limit(&self) -> u64 {
+        self.without_limit
+    }
+
     /// From the first start to the last end: the first day, and the day behind the last one.
     pub fn period(&self) -> Option<(String, String)> {
         let (first, last) = (self.first_us?, self.last_us?.saturating_sub(1));
@@ -175,6 +182,10 @@ impl Summary {
 
     fn job(&mut self, job: &Job) -> io::Result<()> {
         self.jobs = self.jobs.saturating_add(1);
+        let is_without_limit = job.flags.contains(&NO_CPU_LIMIT);
+        self.without_limit = self
+            .without_limit
+            .saturating_add(u64::from(is_without_limit));
         self.first_us = Some(
             self.first_us
                 .map_or(job.start_us, |at| at.min(job.start_us)),

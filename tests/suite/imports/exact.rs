@@ -75,6 +75,41 @@ fn hours_and_charges_have_the_same_processors() {
     }
 }
 
+/// What its source states to have no processors is free, in every mode.
+#[test]
+fn usage_without_processors_is_free() {
+    let limits = [
+        r#","resources":{"limits":{"cpu":"1500m","memory":"1Gi"}}"#,
+        r#","resources":{"limits":{"cpu":"0.25","memory":"1Gi"}}"#,
+    ];
+    let bare = limits.iter().fold(PODS.to_owned(), |text, limit| {
+        assert!(text.contains(limit), "{text}");
+        text.replace(limit, "")
+    });
+    let naive = RECORD.replace("\"amount\":40", "\"amount\":0");
+    for (format, text, warning) in [
+        ("kubernetes", bare, "warning: 1 pod"),
+        ("auditor", naive, ""),
+    ] {
+        for mode in ["strict", "track"] {
+            let mut bank = Setup::new().start();
+            bank.bank_ok(&["project", "add", "chem", "--members", "amy"]);
+            bank.bank_ok(&["deposit", "chem", "100000", "--start", "2025-11-01"]);
+            bank.bank_ok(&["machine", "add", "m", "--mode", mode]);
+            bank.set_clock(T0 + 86_400);
+            let file = file(&bank, "usage.json", text.clone());
+            let seen = bank.bank_ok(&["import", format, &file, "--source", "s", "-m", "m"]);
+            assert!(seen.contains(warning), "{format} {mode}: {seen}");
+            let total = total(&bank);
+            for name in ["charged", "shadow_charged"] {
+                assert_eq!(total[name], "0", "{format} {mode}: {total}");
+            }
+            assert_eq!(bank.figures("chem"), (100_000, 0, 100_000));
+            bank.verify();
+        }
+    }
+}
+
 /// The same figure in the list of uses that wait for a project.
 #[test]
 fn uses_that_wait_have_the_same_hours() {
