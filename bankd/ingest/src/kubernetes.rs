@@ -4,6 +4,8 @@
 use std::collections::BTreeMap;
 use std::io::{self, BufRead};
 
+use serde_json::value::RawValue;
+
 use super::job::{Found, Job, Label, Record, State};
 use super::json::Object;
 use super::lines::document;
@@ -55,16 +57,17 @@ fn judge(pod: &Object<'_>) -> Result<Result<Job, Label>, String> {
         "Pending" | "Running" => return Ok(Err("live_state".into())),
         _ => return Ok(Err("unknown_state".into())),
     };
-    let runs = status.list("containerStatuses").unwrap_or_default();
-    let runs: Option<Vec<Run>> = runs
-        .into_iter()
-        .map(|status| Run::of(&Object::parse(status.get())?))
-        .collect();
-    let runs = match runs {
-        Some(runs) if !runs.is_empty() => runs,
-        _ => return Ok(Err("not_ended".into())),
-    };
-    job(pod, &status, &phase, state, &runs).map(Ok)
+    let statuses = |name: &str| status.list(name).unwrap_or_default();
+    let of = |status: &&RawValue| Run::of(&Object::parse(status.get())?);
+    let runs = statuses("containerStatuses");
+    let ended: Vec<Run> = runs.iter().filter_map(of).collect();
+    if ended.is_empty() || ended.len() < runs.len() {
+        return Ok(Err("not_ended".into()));
+    }
+    // An init container behind one that failed never ran.
+    let init = statuses("initContainerStatuses");
+    let init: Vec<Run> = init.iter().filter_map(of).collect();
+    job(pod, &status, &phase, state, [&ended, &init]).map(Ok)
 }
 
 /// How long a container ran, with the run before its last restart: the status of a pod has no earlier ones.
@@ -101,40 +104,18 @@ fn job(
     status: &Object<'_>,
     phase: &str,
     state: State,
-    runs: &[Run],
+    runs: [&[Run]; 2],
 ) -> Result<Job, String> {
     let beyond = || "a figure beyond the supported range".to_owned();
     let meta = pod.object("metadata").unwrap_or_default();
     let field = |name: &str| meta.text(name).unwrap_or_default();
     let start_us = status.text("startTime").and_then(|at| rfc3339(&at));
     let start_us = start_us.ok_or("status.startTime: no time")?;
-    let end_us = runs.iter().map(|run| run.end_us).max().unwrap_or(start_us);
-    let end_us = end_us.max(start_us);
+    let ends = runs.into_iter().flatten().map(|run| run.end_us);
+    let end_us = ends.max().unwrap_or(start_us).max(start_us);
     let wall = Number::seconds(end_us.checked_sub(start_us).ok_or_else(beyond)?);
-    let (mut core, mut memory, mut procs) = (Number::ZERO, Number::ZERO, Number::ZERO);
-    let mut gpus = None;
     let spec = pod.object("spec").unwrap_or_default();
-    let mut flags = Vec::new();
-    for container in spec.list("containers").unwrap_or_default() {
-        let container =
-            Object::parse(container.get()).ok_or("a container that is not an object")?;
-        let name = container.text("name").unwrap_or_default();
-        let run = runs.iter().find(|run| run.name == name);
-        let run = run.ok_or_else(|| format!("container {name:?}: no status"))?;
-        let (cpus, bytes) = (limit(&container, "cpu")?, limit(&container, "memory")?);
-        if cpus.is_none() && flags.is_empty() {
-            flags.push(NO_CPU_LIMIT);
-        }
-        let cpus = cpus.unwrap_or_default();
-        let used = cpus.times(Number::seconds(run.ran_us));
-        core = used.and_then(|used| core.plus(used)).ok_or_else(beyond)?;
-        memory = memory.plus(bytes.unwrap_or_default()).ok_or_else(beyond)?;
-        procs = procs.plus(cpus).ok_or_else(beyond)?;
-        if let Some(count) = accelerators(&container)? {
-            let sum = gpus.unwrap_or(Number::ZERO).plus(count);
-            gpus = Some(sum.ok_or_else(beyond)?);
-        }
-    }
+    let needs = Needs::of(&spec, runs)?;
     let notes = meta.object("annotations").unwrap_or_default();
     let note = |name: &str| notes.text(name).and_then(|text| known(&text));
     let namespace = field("namespace");
@@ -150,22 +131,105 @@ fn job(
         state,
         name: known(&field("name")),
         hosts: spec.text("nodeName").and_then(|node| known(&node)),
-        procs: Some(core.mean_over(wall).unwrap_or(procs)),
-        memory_bytes: Some(memory),
-        gpus,
-        flags,
+        procs: Some(needs.core.mean_over(wall).unwrap_or(needs.procs.most)),
+        memory_bytes: Some(needs.memory.most),
+        gpus: needs.has_gpus.then_some(needs.gpus.most),
         attributes: attributes(&meta),
         ..Job::default()
     };
+    if needs.is_without_limit {
+        job.flags.push(NO_CPU_LIMIT);
+    }
     job.mark_without_cores();
     job.add("wall_s", wall);
-    job.add("core_s", core);
-    job.add("memory_bytes", memory);
-    job.add("byte_s", memory.times(wall).ok_or_else(beyond)?);
-    if let Some(gpus) = gpus {
+    job.add("core_s", needs.core);
+    job.add("memory_bytes", needs.memory.most);
+    let byte_s = needs.memory.most.times(wall);
+    job.add("byte_s", byte_s.ok_or_else(beyond)?);
+    if let Some(gpus) = job.gpus {
         job.add("gpu_s", gpus.times(wall).ok_or_else(beyond)?);
     }
     Ok(job)
+}
+
+/// Resources of the containers of a pod.
+#[derive(Default)]
+struct Needs {
+    /// Core-seconds: the processors of each container while it ran.
+    core: Number,
+    procs: Peak,
+    memory: Peak,
+    gpus: Peak,
+    has_gpus: bool,
+    is_without_limit: bool,
+}
+
+/// What a pod needs of a resource at most: init containers run one after the other, before all others. Those with
+/// `restartPolicy: Always`, sidecars, go on beside the containers behind them.
+#[derive(Default)]
+struct Peak {
+    beside: Number,
+    most: Number,
+}
+
+impl Peak {
+    /// Adds a container: one that ends before the next one starts, or not.
+    fn add(&mut self, need: Number, ends_first: bool) -> Option<()> {
+        let sum = self.beside.plus(need)?;
+        if !ends_first {
+            self.beside = sum;
+        }
+        let rest = sum.minus(self.most)?;
+        if rest.is_above_zero() {
+            self.most = sum;
+        }
+        Some(())
+    }
+}
+
+impl Needs {
+    /// Of all containers; the runs are those of the containers, and of the init containers.
+    fn of(spec: &Object<'_>, [runs, init]: [&[Run]; 2]) -> Result<Self, String> {
+        let mut needs = Self::default();
+        for (name, runs) in [("initContainers", init), ("containers", runs)] {
+            let is_init = name == "initContainers";
+            for container in spec.list(name).unwrap_or_default() {
+                let container =
+                    Object::parse(container.get()).ok_or("a container that is not an object")?;
+                let name = container.text("name").unwrap_or_default();
+                let policy = container.text("restartPolicy");
+                let ends_first = is_init && policy.as_deref() != Some("Always");
+                match runs.iter().find(|run| run.name == name) {
+                    Some(run) => needs.add(&container, run, ends_first)?,
+                    None if is_init => {}
+                    None => return Err(format!("container {name:?}: no status")),
+                }
+            }
+        }
+        Ok(needs)
+    }
+
+    fn add(&mut self, container: &Object<'_>, run: &Run, ends_first: bool) -> Result<(), String> {
+        let beyond = || "a figure beyond the supported range".to_owned();
+        let (cpus, bytes) = (limit(container, "cpu")?, limit(container, "memory")?);
+        let gpus = accelerators(container)?;
+        self.is_without_limit |= cpus.is_none();
+        self.has_gpus |= gpus.is_some();
+        let used = cpus
+            .unwrap_or_default()
+            .times(Number::seconds(run.ran_us))
+            .and_then(|used| self.core.plus(used));
+        self.core = used.ok_or_else(beyond)?;
+        for (peak, need) in [
+            (&mut self.procs, cpus),
+            (&mut self.memory, bytes),
+            (&mut self.gpus, gpus),
+        ] {
+            let need = need.unwrap_or_default();
+            peak.add(need, ends_first).ok_or_else(beyond)?;
+        }
+        Ok(())
+    }
 }
 
 /// Labels and annotations of a pod, by the names that Kubernetes' own state metrics give them.

@@ -185,3 +185,76 @@ fn a_pod_without_limits_has_no_processors() {
         );
     }
 }
+
+/// Init containers run before the others, and sidecars beside them: each counts while it runs. Of memory and GPUs the
+/// most that is needed at once counts.
+#[test]
+fn init_containers_and_sidecars_count_while_they_run() {
+    let container = |name: &str, cpus: &str, more: &str| {
+        format!(
+            r#"{{"name":"{name}","resources":{{"limits":{{"cpu":"{cpus}","memory":"{cpus}"}}}}{more}}}"#
+        )
+    };
+    let ended = |name: &str, from: &str, to: &str| {
+        format!(
+            r#"{{"name":"{name}","state":{{"terminated":{{"startedAt":"2026-01-01T{from}:00Z",
+            "finishedAt":"2026-01-01T{to}:00Z"}}}}}}"#
+        )
+    };
+    let always = r#","restartPolicy":"Always""#;
+    let waits = r#"{"name":"j","state":{"waiting":{"reason":"PodInitializing"}}}"#;
+    let (first, second) = (container("i", "8", ""), container("j", "4", ""));
+    let sidecar = container("s", "1", always);
+    let whole = ended("s", "01:00", "02:00");
+    let half = ended("i", "01:00", "01:30");
+    for (init, statuses, start, core_s, memory) in [
+        (first.clone(), half.clone(), "01:30", 18_000, 8),
+        (sidecar.clone(), whole.clone(), "01:00", 10_800, 3),
+        // The second one needs the sidecar beside it, and the first one does not.
+        (
+            [first.clone(), sidecar, second.clone()].join(","),
+            [
+                ended("i", "01:00", "01:10"),
+                ended("s", "01:10", "02:00"),
+                ended("j", "01:10", "01:20"),
+            ]
+            .join(","),
+            "01:20",
+            15_000,
+            8,
+        ),
+        // One that never ran.
+        (
+            format!("{first},{second}"),
+            format!("{half},{waits}"),
+            "01:30",
+            18_000,
+            8,
+        ),
+    ] {
+        let text = format!(
+            r#"{{"items":[{{"metadata":{{"namespace":"chem","name":"p","uid":"u"}},
+            "spec":{{"initContainers":[{init}],"containers":[{}]}},
+            "status":{{"phase":"Succeeded","startTime":"2026-01-01T01:00:00Z",
+            "initContainerStatuses":[{statuses}],"containerStatuses":[{}]}}}}]}}"#,
+            container("a", "2", ""),
+            ended("a", start, "02:00"),
+        );
+        let mut found = Vec::new();
+        let mut sink = |record: Record| {
+            found.push(record.found);
+            Ok(())
+        };
+        let input = &mut text.as_bytes();
+        Kubernetes.file("pods", input, &mut sink).unwrap();
+        let [Found::Jobs(jobs)] = &found[..] else {
+            panic!("{found:?}");
+        };
+        let core = jobs[0].quantities.iter().find(|(name, _)| name == "core_s");
+        let core = core.map(|(_, value)| *value);
+        assert_eq!(core, Some(Number::whole(core_s)), "{text}");
+        let bytes = jobs[0].memory_bytes;
+        assert_eq!(bytes, Some(Number::whole(memory)), "{text}");
+        assert_eq!(jobs[0].wall, Number::whole(3600), "{text}");
+    }
+}
