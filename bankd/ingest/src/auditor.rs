@@ -163,6 +163,14 @@ fn state(status: Option<&str>) -> State {
     }
 }
 
+/// Names of one figure: of a record with several the first counts. A record with processors states its core-seconds by
+/// them.
+const FIGURES: [&[&str]; 3] = [
+    &["Cores", "NumCPUs", "naive_cpu_time"],
+    &["GPUs", "GPU"],
+    &["Memory", "memory_limit"],
+];
+
 /// Totals of the components. Several of one name are added.
 #[derive(Default)]
 struct Sums {
@@ -183,13 +191,22 @@ impl Sums {
             ..Self::default()
         };
         sums.add("core_s".into(), Some(Number::ZERO))?;
+        let mut components = Vec::new();
         for component in record.list("components").unwrap_or_default() {
             let component =
                 Object::parse(component.get()).ok_or("a component that is not an object")?;
             let name = component.text("name").unwrap_or_default();
             let amount = component.number("amount").filter(|n| !n.is_negative());
             let amount = amount.ok_or_else(|| format!("component {name:?}: no amount"))?;
-            sums.component(&component, &name, amount, wall)?;
+            components.push((component, name, amount));
+        }
+        let is_there = |name: &str| components.iter().any(|(_, own, _)| own == name);
+        for (component, name, amount) in &components {
+            let names = FIGURES.iter().find(|names| names.contains(&name.as_str()));
+            let first = names.and_then(|names| names.iter().find(|name| is_there(name)));
+            if first.is_none_or(|first| first == name) {
+                sums.component(component, name, *amount, wall)?;
+            }
         }
         Ok(sums)
     }
@@ -326,7 +343,68 @@ mod tests {
             assert_eq!(job.procs, Some(Number::ZERO), "{text}");
             assert_eq!(job.flags, ["no-cores"], "{text}");
         }
-        let text = record(r#"{"name":"Cores","amount":4},{"name":"naive_cpu_time","amount":9}"#);
-        assert_eq!(read(&[], &text).procs, Some(Number::whole(4)));
+    }
+
+    /// Of two names of one figure the first counts, in any order, and the sums of the file are those of the job.
+    #[test]
+    fn two_names_of_one_figure_count_once() {
+        let component = |name: &str, amount: i64| {
+            format!(
+                r#"{{"name":"{name}","amount":{amount},"scores":[{{"name":"HEP","value":2}}]}}"#
+            )
+        };
+        for (components, procs, sums) in [
+            (
+                &[("Cores", 4), ("NumCPUs", 4)][..],
+                4,
+                "core_s=240 score_HEP_s=480 wall_s=60",
+            ),
+            (
+                &[("NumCPUs", 3), ("Cores", 1), ("Cores", 3)],
+                4,
+                "core_s=240 score_HEP_s=480 wall_s=60",
+            ),
+            (
+                &[("NumCPUs", 1), ("NumCPUs", 1)],
+                2,
+                "core_s=120 score_HEP_s=240 wall_s=60",
+            ),
+            (
+                &[("naive_cpu_time", 120), ("Cores", 4)],
+                4,
+                "core_s=240 score_HEP_s=480 wall_s=60",
+            ),
+            (
+                &[("naive_cpu_time", 60), ("naive_cpu_time", 60)],
+                2,
+                "core_s=120 wall_s=60",
+            ),
+            (
+                &[("Cores", 1), ("GPU", 2), ("GPUs", 1)],
+                1,
+                "core_s=60 gpu_s=60 score_HEP_s=120 wall_s=60",
+            ),
+            (
+                &[("Cores", 1), ("memory_limit", 1 << 20), ("Memory", 1)],
+                1,
+                "core_s=60 memory_mb=1 score_HEP_s=120 wall_s=60",
+            ),
+        ] {
+            let text = components
+                .iter()
+                .map(|(name, amount)| component(name, *amount));
+            let job = read(&[], &record(&text.collect::<Vec<_>>().join(",")));
+            assert_eq!(job.procs, Some(Number::whole(procs)), "{components:?}");
+            let mut all: Vec<_> = job
+                .quantities
+                .iter()
+                .map(|(name, sum)| format!("{name}={sum}"))
+                .collect();
+            all.sort();
+            assert_eq!(all.join(" "), sums, "{components:?}");
+            if components.iter().any(|(name, _)| *name == "Memory") {
+                assert_eq!(job.memory_bytes, Some(Number::whole(1 << 20)));
+            }
+        }
     }
 }
