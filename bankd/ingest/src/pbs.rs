@@ -1,7 +1,7 @@
 //! Accounting logs of PBS, `OpenPBS` and TORQUE (`collectors.md` c): `time;letter;id;key=value …`.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io::{self, BufRead};
 
 use super::job::{Found, Job, Label, State};
@@ -10,6 +10,10 @@ use super::number::Number;
 use super::repair::{REPAIRED, Span, span};
 use super::text::{clock, known};
 use super::{Reader, Sink};
+
+mod pairs;
+
+use pairs::Pairs;
 
 /// Reads accounting logs. Only `E` lines, ended jobs, are charged.
 #[derive(Debug, Default)]
@@ -137,80 +141,6 @@ fn job(
         job.flags.push(REPAIRED);
     }
     Ok(job)
-}
-
-/// Keys that decide the payer and the amount. The account and the name are texts of the user and could contain
-/// one of them, so a record with two different values of one is rejected.
-const DECIDING: [&str; 8] = [
-    "user", "group", "account", "project", "queue", "ctime", "start", "end",
-];
-
-/// Further ones, with all that begins so.
-const FIGURES: [&str; 4] = [
-    "resources_used.",
-    "Resource_List.",
-    "total_execution_slots",
-    "exec_host",
-];
-
-/// The `key=value` words of a message; a value may be quoted, and then contain blanks.
-struct Pairs<'a>(BTreeMap<&'a str, &'a str>);
-
-impl<'a> Pairs<'a> {
-    fn read(message: &'a str) -> Result<Self, String> {
-        let mut words = BTreeMap::new();
-        let mut rest = message.trim_start();
-        while let Some((key, after)) = rest.split_once('=') {
-            // Text before the last blank of a key is a word without a value.
-            let key = key.rsplit(char::is_whitespace).next().unwrap_or(key);
-            let quoted = after
-                .strip_prefix('"')
-                .and_then(|inner| inner.split_once('"'));
-            let (value, left) = match quoted {
-                Some(parts) => parts,
-                None => after.split_once(char::is_whitespace).unwrap_or((after, "")),
-            };
-            let is_figure = FIGURES.iter().any(|figure| key.starts_with(figure));
-            let before = words.insert(key, value).filter(|before| *before != value);
-            if before.is_some() && (is_figure || DECIDING.contains(&key)) {
-                return Err(format!("{key}= twice, with different values"));
-            }
-            rest = left.trim_start();
-        }
-        Ok(Self(words))
-    }
-
-    fn text(&self, key: &str) -> Option<&'a str> {
-        self.0.get(key).copied().filter(|value| !value.is_empty())
-    }
-
-    fn known(&self, key: &str) -> Option<String> {
-        self.text(key).and_then(known)
-    }
-
-    fn count(&self, key: &str) -> Option<i128> {
-        self.text(key)?.parse().ok().filter(|count| *count > 0)
-    }
-
-    /// A count of processors; none if it is missing or not above zero.
-    fn processors(&self, key: &str) -> Result<Option<i128>, String> {
-        let Some(text) = self.text(key) else {
-            return Ok(None);
-        };
-        let count: Result<i128, _> = text.parse();
-        count
-            .map(|count| Some(count).filter(|count| *count > 0))
-            .map_err(|_| format!("{key}: {text:?} is not a count"))
-    }
-
-    /// Epoch seconds; 0 if missing.
-    fn seconds(&self, key: &str) -> Result<i64, String> {
-        let Some(text) = self.text(key) else {
-            return Ok(0);
-        };
-        text.parse()
-            .map_err(|_| format!("{key}: {text:?} is not a time"))
-    }
 }
 
 /// Processors: the first available value, in the order of `collectors.md` c.

@@ -150,6 +150,86 @@ fn lines_are_charged_skipped_or_rejected() {
     }
 }
 
+/// TORQUE prints the account as it is. A figure that the server prints only where it has one may be in it.
+#[test]
+fn figures_in_a_text_of_the_user_are_rejected() {
+    let times = "qtime=50 etime=50 start=100";
+    let rest =
+        "Resource_List.nodes=2:ppn=8 session=5 total_execution_slots=16 end=160 Exit_status=0";
+    let used = "resources_used.walltime=00:01:00";
+    let line = |account: &str, requested: &str| {
+        format!(
+            "user=amy account={account} jobname=j queue=batch ctime=50 {times} owner=a@h \
+             exec_host=n1/0-7+n2/0-7 {requested}{rest} {used}"
+        )
+    };
+    let pro = |account: &str| {
+        format!(
+            "user=amy account=\"{account}\" project=p jobname=j queue=q ctime=50 {times} exec_host=n1/0*4 \
+             Resource_List.ncpus=4 session=5 end=160 Exit_status=0 resources_used.ncpus=4 run_count=1"
+        )
+    };
+    let only = |key: &str| format!("{key}= in a text of the user only");
+    for (message, expected) in [
+        (line("chem", ""), "16".to_owned()),
+        (line("chem x=1", ""), "16".to_owned()),
+        (
+            line("chem resources_used.ncpus=1", ""),
+            only("resources_used.ncpus"),
+        ),
+        (
+            line("\"chem\" resources_used.ncpus=\"1\"", ""),
+            only("resources_used.ncpus"),
+        ),
+        (
+            line("chem\tresources_used.ncpus=1 jobname=j queue=batch", ""),
+            only("resources_used.ncpus"),
+        ),
+        (
+            line("chem Resource_List.ngpus=0", ""),
+            only("Resource_List.ngpus"),
+        ),
+        (
+            line("chem total_execution_slots=1", ""),
+            "total_execution_slots= twice, with different values".to_owned(),
+        ),
+        (line("chem project=rich", ""), only("project")),
+        (
+            line(
+                "chem",
+                "Resource_List.software=x resources_used.ncpus=1 session=5 ",
+            ),
+            only("resources_used.ncpus"),
+        ),
+        // The account behind all others.
+        (
+            format!(
+                "user=amy jobname=j queue=batch ctime=50 {times} exec_host=n1/0-7 end=160 {used} account=chem"
+            ),
+            "8".to_owned(),
+        ),
+        (
+            format!(
+                "user=amy jobname=j queue=batch ctime=50 {times} exec_host=n1/0-7 end=160 {used} \
+                 account=chem resources_used.ncpus=1"
+            ),
+            only("resources_used.ncpus"),
+        ),
+        (pro("chem"), "4".to_owned()),
+        (
+            pro("chem\" resources_used.walltime=1 x=\""),
+            only("resources_used.walltime"),
+        ),
+    ] {
+        let result = match judged(&format!("01/02/2026 03:04:05;E;1.srv;{message}")) {
+            Ok(Ok(job)) => job.procs.unwrap().to_string(),
+            Ok(Err(label)) => label.to_string(),
+            Err(why) => why,
+        };
+        assert_eq!(result, expected, "{message}");
+    }
+}
+
 #[test]
 fn values_may_be_quoted() {
     let pairs = Pairs::read("a=1 account=\"chem 2026 spring\" odd b=x=y").unwrap();
