@@ -15,6 +15,9 @@ use super::{Reader, Sink};
 
 /// Fields that every dialect has.
 const FIELDS: usize = 43;
+/// The index of the category, and of the task of a slave if no text before it has a colon.
+const CATEGORY: usize = 39;
+const PE_TASK: usize = 41;
 /// Kinds of lines in the reporting file besides `acct`.
 const REPORTED: &str = "new_job job_log queue queue_consumable host host_consumable sharelog new_ar ar_attr ar_log ar_acct";
 
@@ -149,6 +152,9 @@ impl<'a> Usage<'a> {
         let words = |at: usize| Cow::Borrowed(field(at));
         let number = |at: usize, what: &'static str| number(field(at), what);
         let (submit_us, start_us, end_us) = times([field(8), field(9), field(10)])?;
+        let place = pe_task(fields)?;
+        let behind = place.unwrap_or(PE_TASK).saturating_sub(1);
+        let category = fields.get(CATEGORY..behind).unwrap_or_default();
         Ok(Self {
             id: id(field(5), field(35)),
             start_us,
@@ -166,9 +172,9 @@ impl<'a> Usage<'a> {
             exit: words(12),
             slots: whole(number(34, "slots")?, "slots")?,
             cpu: number(36, "cpu")?,
-            pe_task: Cow::Borrowed(pe_task(fields)),
-            category: words(39),
-            memory: bytes(field(42)),
+            pe_task: place.map_or(Cow::Borrowed("NONE"), words),
+            category: Cow::Owned(category.join(":")),
+            memory: place.and_then(|at| bytes(field(at.checked_add(1)?))),
         })
     }
 
@@ -260,7 +266,7 @@ fn id(job: &str, task: &str) -> String {
     format!("{job}[{task}]")
 }
 
-/// Field 43, bytes: a number, where a colon before it did not put something else there.
+/// Bytes of memory.
 fn bytes(text: &str) -> Option<Number> {
     let bytes = Number::parse(text).filter(|bytes| bytes.is_above_zero())?;
     Some(bytes.cut(0))
@@ -297,16 +303,40 @@ fn whole(number: Number, what: &str) -> Result<i128, String> {
     whole.ok_or_else(|| format!("{what}: {number} is not a count"))
 }
 
-/// Field 42, where it looks like one: a colon in the category before it shifts it away.
-fn pe_task<'a>(fields: &[&'a str]) -> &'a str {
-    let task = fields.get(41).copied().unwrap_or_default();
-    // `1.eddie244`; a number of seconds that was shifted here has no letters.
-    let looks_right = task.split_once('.').is_some_and(|(number, host)| {
+/// The place of field 42, the task of a slave. The category before it is a text of the user, as are the directory and
+/// the command behind it: colons in them shift it. So it is where it and the fields beside it look right. `None` where
+/// none do.
+///
+/// # Errors
+/// If several places look right, with different values: a text of the user imitates these fields.
+fn pe_task(fields: &[&str]) -> Result<Option<usize>, String> {
+    let field = |at: usize| fields.get(at).copied();
+    let is_number = |text: &str| Number::parse(text).is_some_and(|number| !number.is_negative());
+    let looks_right = |at: &usize| {
+        // The time of io before it, then the memory, and since 6.2 two numbers of the advance reservation.
+        let before = at.checked_sub(1).and_then(field);
+        let behind = [1, 2, 3].map(|further| at.checked_add(further).and_then(field));
+        field(*at).is_some_and(|task| known(task).is_none() || is_task(task))
+            && before.is_some_and(is_number)
+            && behind[0].is_some()
+            && behind.into_iter().flatten().all(is_number)
+    };
+    let mut places = (PE_TASK..fields.len()).filter(looks_right);
+    let first = places.next();
+    let task = |at: usize| field(at).and_then(known);
+    match places.find(|at| task(*at) != first.and_then(task)) {
+        Some(_) => Err("pe_taskid: two fields look like it".to_owned()),
+        None => Ok(first),
+    }
+}
+
+/// `1.eddie244`; a number of seconds has no letters.
+fn is_task(text: &str) -> bool {
+    text.split_once('.').is_some_and(|(number, host)| {
         !number.is_empty()
             && number.bytes().all(|b| b.is_ascii_digit())
             && host.bytes().any(|b| b.is_ascii_alphabetic())
-    });
-    if looks_right { task } else { "NONE" }
+    })
 }
 
 /// A complex of the `-l` list of a category, where it is a plain number.
@@ -343,158 +373,4 @@ fn state(failed: &str, exit: &str) -> State {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Record;
-
-    /// A line of 45 fields, some of them given by their number.
-    fn line(fields: &[(usize, &str)]) -> String {
-        let mut all = vec!["0"; 45];
-        let usual = [
-            (1, "all.q"),
-            (2, "n1"),
-            (3, "staff"),
-            (4, "amy"),
-            (5, "run"),
-            (6, "77"),
-            (7, "sge"),
-            (9, "1700000000"),
-            (10, "1700000100"),
-            (11, "1700000160"),
-            (32, "NONE"),
-            (35, "4"),
-            (40, "NONE"),
-            (42, "NONE"),
-        ];
-        for (number, text) in usual.iter().chain(fields) {
-            all[number - 1] = text;
-        }
-        all.join(":")
-    }
-
-    fn read(options: &Options, text: &str) -> Found {
-        let mut input = text.as_bytes();
-        let mut found = None;
-        let mut sink = |record: Record| {
-            found = Some(record.found);
-            Ok(())
-        };
-        let mut reader = Sge::new(Dialect::Colons, options);
-        reader.file("accounting", &mut input, &mut sink).unwrap();
-        found.unwrap()
-    }
-
-    fn job(fields: &[(usize, &str)]) -> Job {
-        match read(&Options::default(), &line(fields)) {
-            Found::Jobs(jobs) => jobs[0].clone(),
-            other => panic!("{fields:?}: {other:?}"),
-        }
-    }
-
-    #[test]
-    fn who_pays_is_the_account_else_the_project() {
-        for (account, project, pays) in [
-            ("sge", "NONE", None),
-            ("sge", "chem", Some("chem")),
-            ("bio", "chem", Some("bio")),
-            ("NONE", "chem", None),
-        ] {
-            let job = job(&[(7, account), (32, project)]);
-            assert_eq!(job.account.as_deref(), pays, "{account} {project}");
-        }
-    }
-
-    #[test]
-    fn times_are_seconds_milliseconds_or_microseconds() {
-        for unit in ["", "000", "000000"] {
-            let times = ["1700000000", "1700000100", "1700000160"].map(|t| format!("{t}{unit}"));
-            let [submit, start, end] = times;
-            let job = job(&[(9, &submit), (10, &start), (11, &end)]);
-            assert_eq!(
-                (job.start_us, job.wall),
-                (1_700_000_100_000_000, Number::whole(60))
-            );
-        }
-        let job = job(&[(10, "1700000100500"), (11, "1700000160250")]);
-        assert_eq!(job.wall.to_string(), "59.75");
-    }
-
-    #[test]
-    fn slots_tasks_and_states() {
-        for (fields, expected) in [
-            (&[(35, "0")][..], "77 1 failed=0 240"),
-            (&[(36, "3")], "77[3] 4 failed=0 240"),
-            (&[(12, "100"), (13, "137")], "77 4 failed=100 240"),
-        ] {
-            let job = job(fields);
-            let core = job.wall.times(job.procs.unwrap()).unwrap();
-            let (word, procs) = (job.state_word.unwrap(), job.procs.unwrap());
-            let core = if procs == Number::whole(1) {
-                "240".to_owned()
-            } else {
-                core.to_string()
-            };
-            assert_eq!(format!("{} {procs} {word} {core}", job.id), expected);
-        }
-        for (fields, label) in [
-            (&[(10, "0"), (11, "0")][..], "never_started"),
-            (&[(10, "-5")], "never_started"),
-            (&[(11, "1700000000")], "never_started"),
-            (&[(42, "1.eddie244")], "slave_task"),
-        ] {
-            let found = read(&Options::default(), &line(fields));
-            assert_eq!(found, Found::Skipped(label.into()), "{fields:?}");
-        }
-    }
-
-    #[test]
-    fn gpus_of_a_category_count_for_the_job_or_each_slot() {
-        let category = "-u amy -l h_rt=36000,gpu=2,mem_free=2G -pe mpi 4";
-        let per_slot = Options {
-            gpus_per_slot: true,
-            ..Options::default()
-        };
-        for (options, gpus) in [(&Options::default(), 2), (&per_slot, 8)] {
-            let Found::Jobs(jobs) = read(options, &line(&[(40, category)])) else {
-                panic!("no job");
-            };
-            assert_eq!(jobs[0].gpus, Some(Number::whole(gpus)));
-        }
-    }
-
-    #[test]
-    fn fields_behind_a_colon_in_the_category_are_not_taken_for_others() {
-        // The category has a colon, so that 41 and later are one further right.
-        let shifted = line(&[(40, "-l h=a:b"), (41, "0.000"), (43, "4096")]);
-        let Found::Jobs(jobs) = read(&Options::default(), &shifted) else {
-            panic!("no job");
-        };
-        assert_eq!(jobs[0].memory_bytes, None);
-        assert_eq!(
-            job(&[(43, "4096.000")]).memory_bytes,
-            Some(Number::whole(4096))
-        );
-    }
-
-    #[test]
-    fn a_reporting_file_has_two_fields_more() {
-        let found = read(
-            &Options::default(),
-            &format!("1700000161:acct:{}", line(&[])),
-        );
-        assert!(matches!(found, Found::Jobs(_)), "{found:?}");
-        for (text, expected) in [
-            ("1767571100:new_job:1767571100:9:-1:NONE", "event_new_job"),
-            ("1767571200:queue:all.q:node1:1767571200:", "event_queue"),
-        ] {
-            let found = read(&Options::default(), text);
-            assert_eq!(found, Found::Skipped(expected.into()), "{text}");
-        }
-        for text in ["all.q:new_job:1767571100:9", "1767571200:acct:all.q:node1"] {
-            let found = read(&Options::default(), text);
-            assert!(matches!(found, Found::Malformed(_)), "{text}: {found:?}");
-        }
-        let job = job(&[(2, "acct")]);
-        assert_eq!(job.hosts.as_deref(), Some("acct"));
-    }
-}
+mod tests;
