@@ -13,7 +13,7 @@ use super::job::{Extra, Figure, Found, Job, Record, State};
 use super::json::Object;
 use super::lines::document;
 use super::number::Number;
-use super::samples::{Series, second, stated_step};
+use super::samples::{LABELS, NO_VALUE, Series, second, stated_step};
 use super::{Reader, Sink, not_of_the_format};
 
 /// Default duration of a sample in seconds, if a file has none.
@@ -129,10 +129,17 @@ impl Reader for OpenShift {
             let mut number = 0_u64;
             let read = whole.each(key, |raw| {
                 number = number.saturating_add(1);
-                let taken = Series::read(raw).and_then(|series| self.take(&series, what, step));
-                let Err(why) = taken else { return Ok(()) };
-                let found = Found::Malformed(format!("{key}: {why}"));
-                sink(Record::new(number, raw.get().as_bytes(), found))
+                let taken = Series::read(raw).and_then(|series| {
+                    self.take(&series, what, step)?;
+                    Ok(series.without_value)
+                });
+                let (counts, found) = match taken {
+                    Ok(0) => return Ok(()),
+                    Ok(counts) => (counts, Found::Skipped(NO_VALUE.into())),
+                    Err(why) => (1, Found::Malformed(format!("{key}: {why}"))),
+                };
+                let record = Record::new(number, raw.get().as_bytes(), found);
+                sink(Record { counts, ..record })
             });
             read.unwrap_or(Ok(()))?;
         }
@@ -142,7 +149,7 @@ impl Reader for OpenShift {
                 number = number.saturating_add(1);
                 let taken = Series::read(raw).and_then(|series| self.beside.take(key, &series));
                 let (counts, found) = match taken {
-                    Ok(counts) => (counts, Found::Skipped("labels".into())),
+                    Ok(counts) => (counts, Found::Skipped(LABELS.into())),
                     Err(why) => (1, Found::Malformed(format!("{key}: {why}"))),
                 };
                 let record = Record::new(number, raw.get().as_bytes(), found);

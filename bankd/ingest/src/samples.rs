@@ -24,6 +24,12 @@ const SAMPLES_MAX: usize = 1_000_000;
 /// Labels and annotations of an object that are kept.
 const NOTES_MAX: usize = 64;
 
+/// Label of samples that only contain labels, or are no requests.
+pub(super) const LABELS: &str = "labels";
+
+/// Label of samples with an invalid value.
+pub(super) const NO_VALUE: &str = "no_value";
+
 /// One series: its labels, and its samples in the order of the answer.
 pub(super) struct Series<'a> {
     labels: Object<'a>,
@@ -31,6 +37,10 @@ pub(super) struct Series<'a> {
     pub(super) samples: Vec<(Number, Number)>,
     /// Samples with an invalid value: `NaN`, `+Inf`, or below zero.
     pub(super) without_value: u64,
+    /// The least distance of two samples, also of those without a value.
+    pub(super) distance: Option<Number>,
+    /// Whether each sample is behind the one before.
+    pub(super) is_in_order: bool,
 }
 
 impl<'a> Series<'a> {
@@ -49,8 +59,14 @@ impl<'a> Series<'a> {
             }
         }
         let (mut samples, mut without_value) = (Vec::new(), 0_u64);
+        let (mut before, mut distance, mut is_in_order) = (None, None::<Number>, true);
         let read = series.each("values", |value| {
             let (at, number) = sample(value).map_err(io::Error::other)?;
+            if let Some(before) = before.replace(at) {
+                let since = at.minus(before).filter(|since| since.is_above_zero());
+                is_in_order &= since.is_some();
+                distance = distance.into_iter().chain(since).reduce(earlier);
+            }
             match number.filter(|number| !number.is_negative()) {
                 Some(_) if samples.len() >= SAMPLES_MAX => {
                     let why = format!("a series of more than {SAMPLES_MAX} samples");
@@ -67,6 +83,8 @@ impl<'a> Series<'a> {
             labels,
             samples,
             without_value,
+            distance,
+            is_in_order,
         })
     }
 
@@ -128,6 +146,14 @@ fn sample(text: &RawValue) -> Result<(Number, Option<Number>), String> {
         .map_err(|_| format!("a sample that is no [time, \"value\"]: {}", text.get()))?;
     let at = Number::parse(pair.0.get()).ok_or("a sample without a time")?;
     Ok((at, Number::parse(pair.1)))
+}
+
+/// The smaller of two.
+pub(super) fn earlier(one: Number, other: Number) -> Number {
+    match one.minus(other) {
+        Some(difference) if difference.is_above_zero() => other,
+        _ => one,
+    }
 }
 
 /// The second in which a sample was taken.

@@ -18,7 +18,7 @@ use super::job::{Extra, Figure, Found, Job, Record, State};
 use super::json::{Object, each};
 use super::lines::document;
 use super::number::Number;
-use super::samples::{Notes, Series, second, stated_step};
+use super::samples::{LABELS, NO_VALUE, Notes, Series, earlier, second, stated_step};
 use super::spans::Spans;
 use super::{Reader, Sink, not_of_the_format};
 
@@ -87,9 +87,9 @@ impl Reader for Prometheus {
             self.series = self.series.saturating_add(1);
             let taken = Series::read(raw).and_then(|series| self.take(&series, name, stated));
             match taken {
-                Ok(0) => {}
-                Ok(counts) => {
-                    let found = Found::Skipped("labels".into());
+                Ok((_, 0)) => {}
+                Ok((label, counts)) => {
+                    let found = Found::Skipped(label.into());
                     let record = Record::new(number, raw.get().as_bytes(), found);
                     sink(Record { counts, ..record })?;
                 }
@@ -145,15 +145,16 @@ impl Reader for Prometheus {
 
 impl Prometheus {
     /// Adds a series to its pod. Series of nodes have no pod, and are identified by their node.
-    /// Returns the number of samples that only contain labels.
+    /// Returns the number of samples that count nothing, with their label.
     fn take(
         &mut self,
         series: &Series<'_>,
         file: &str,
         stated: Option<Number>,
-    ) -> Result<u64, String> {
+    ) -> Result<(&'static str, u64), String> {
         if is_about_replicas(&series.label("__name__").unwrap_or_default()) {
-            return self.beside.take(beside::REPLICAS, series);
+            let counts = self.beside.take(beside::REPLICAS, series)?;
+            return Ok((LABELS, counts));
         }
         let pod = series.label("pod").or_else(|| series.label("node"));
         let key = (
@@ -166,11 +167,14 @@ impl Prometheus {
         }
         let count = u64::try_from(series.samples.len()).unwrap_or(u64::MAX);
         if is_about_labels(&series.label("__name__").unwrap_or_default()) {
-            return Ok(count.saturating_add(series.without_value));
+            return Ok((LABELS, count.saturating_add(series.without_value)));
         }
-        let step =
-            step(&series.samples).ok_or("samples that are not in the order of their times")?;
-        let step = stated.unwrap_or(step);
+        if !series.is_in_order {
+            return Err("samples that are not in the order of their times".to_owned());
+        }
+        // A sample without a value is one too: the others do not last longer because of it.
+        let step = stated.or(series.distance);
+        let step = step.unwrap_or(Number::whole(STEP_S));
         let measure = Measure::of(series, file);
         let identity = (key.clone(), measure, series.identity());
         let known = self.known.remove(&identity).unwrap_or_default();
@@ -178,7 +182,7 @@ impl Prometheus {
         let taken = self.samples(series, (&key, measure, step), &known, &mut fresh);
         self.known.insert(identity.clone(), known);
         self.fresh.insert(identity, fresh);
-        taken.map(|()| 0)
+        taken.map(|()| (NO_VALUE, series.without_value))
     }
 
     /// Adds the samples of a series to its pod. Of a sample only the time counts that no earlier file has of this
@@ -190,11 +194,9 @@ impl Prometheus {
         known: &Spans,
         fresh: &mut Spans,
     ) -> Result<(), String> {
-        let mut spare = series.without_value;
         for (at, value) in &series.samples {
             let (pod, [from, to]) = self.pod(key, *at, step)?;
-            pod.samples = pod.samples.saturating_add(1).saturating_add(spare);
-            spare = 0;
+            pod.samples = pod.samples.saturating_add(1);
             pod.gpu_type = pod.gpu_type.take().or_else(|| gpu_type(series));
             pod.seen.add(from, to);
             let missing = known.missing(from, to);
@@ -364,27 +366,6 @@ fn result(text: &str) -> io::Result<(&str, Option<Number>)> {
     let list = whole.object("data").and_then(|data| data.raw("result"));
     let list = list.ok_or_else(|| not_of_the_format(NO_LIST))?;
     Ok((list, stated_step(&whole)))
-}
-
-/// The least distance of two samples; `None` where one is not behind the one before.
-fn step(samples: &[(Number, Number)]) -> Option<Number> {
-    let mut least = None;
-    for pair in samples.windows(2) {
-        let [(before, _), (after, _)] = pair else {
-            continue;
-        };
-        let distance = after.minus(*before).filter(|d| d.is_above_zero())?;
-        least = Some(least.map_or(distance, |least| earlier(least, distance)));
-    }
-    Some(least.unwrap_or(Number::whole(STEP_S)))
-}
-
-/// The smaller of two.
-fn earlier(one: Number, other: Number) -> Number {
-    match one.minus(other) {
-        Some(difference) if difference.is_above_zero() => other,
-        _ => one,
-    }
 }
 
 /// The greater of two.

@@ -84,18 +84,18 @@ fn metrics_of_one_pod_are_put_together() {
             ],
         ),
     ]);
-    assert_eq!(others, ["labels 2", "labels 1"]);
+    assert_eq!(others, ["no_value 1", "no_value 1", "labels 2", "labels 1"]);
     let [job] = jobs.as_slice() else {
         panic!("{jobs:?}");
     };
-    // One sample of memory and one of GPUs: each has its own step where it has one sample only.
+    // One sample of memory and one of GPUs: those without a value show how long each lasts.
     assert_eq!(
         quantities(job),
-        "core_s=1800 byte_s=61440 gpu_s=120 wall_s=1800"
+        "core_s=1800 byte_s=921600 gpu_s=1800 wall_s=1800"
     );
-    let gpus = Number::parse("0.066666666");
-    assert_eq!((job.procs, job.gpus), (Some(Number::whole(1)), gpus));
-    assert_eq!(job.memory_bytes, Some(Number::whole(34)));
+    let one = Some(Number::whole(1));
+    assert_eq!((job.procs, job.gpus), (one, one));
+    assert_eq!(job.memory_bytes, Some(Number::whole(512)));
     let texts = [&job.user, &job.group, &job.account, &job.gpu_type];
     let texts = texts.map(|text| text.as_deref().unwrap_or("none"));
     assert_eq!(texts, ["amy", "p1", "chem", "A100"]);
@@ -103,6 +103,25 @@ fn metrics_of_one_pod_are_put_together() {
         job.attributes.get("label_class").map(String::as_str),
         Some("c1")
     );
+}
+
+/// The others do not last longer because of them.
+#[test]
+fn samples_without_a_value_are_skipped() {
+    for (value, sums, expected) in [
+        ("0", "value_s=360 wall_s=360", &[][..]),
+        ("NaN", "value_s=360 wall_s=180", &["no_value 3"]),
+        ("+Inf", "value_s=360 wall_s=180", &["no_value 3"]),
+        ("-2", "value_s=360 wall_s=180", &["no_value 3"]),
+    ] {
+        let values = ["2", value, "2", value, "2", value];
+        let (jobs, others) = read(&[("cpu", vec![series(POD, 0, 60, &values)])]);
+        assert_eq!(quantities(&jobs[0]), sums, "{value}");
+        assert_eq!(others, expected, "{value}");
+    }
+    let (jobs, others) = read(&[("cpu", vec![series(POD, 0, 60, &["NaN", "NaN"])])]);
+    assert!(jobs.is_empty());
+    assert_eq!(others, ["no_value 2"]);
 }
 
 #[test]
