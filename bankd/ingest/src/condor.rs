@@ -240,18 +240,40 @@ fn opened(line: &str) -> i64 {
     depth
 }
 
-/// Reads `GlobalJobId|Owner|wall|user CPU|system CPU|start|end|resident|image|cpus|…`.
+/// Reads `GlobalJobId|Owner|wall|user CPU|system CPU|start|end|resident|image|cpus|…`. A missing value has no column, so
+/// those behind it are shifted.
 #[derive(Debug, Default)]
 pub(super) struct Apel;
 
 impl Reader for Apel {
     fn file(&mut self, _: &str, input: &mut dyn BufRead, sink: &mut Sink<'_>) -> io::Result<()> {
-        each_line(input, sink, |line| Some(Found::of(piped(&line.text()))))
+        // Columns of the readable records so far.
+        let mut most = 0;
+        each_line(input, sink, |line| {
+            let text = line.text();
+            let columns = columns(&text);
+            if columns.len() < most {
+                let there = columns.len();
+                let why = format!("{there} columns where the lines before have {most}");
+                return Some(Found::Malformed(why));
+            }
+            let read = piped(&columns);
+            if read.is_ok() {
+                most = columns.len();
+            }
+            Some(Found::of(read))
+        })
     }
 }
 
-fn piped(text: &str) -> Result<Result<Job, Label>, String> {
-    let columns: Vec<&str> = text.trim().split('|').collect();
+/// The columns of a line. Behind the last one there may be a separator too.
+fn columns(line: &str) -> Vec<&str> {
+    let line = line.trim();
+    let line = line.strip_suffix('|').unwrap_or(line);
+    line.split('|').collect()
+}
+
+fn piped(columns: &[&str]) -> Result<Result<Job, Label>, String> {
     let beyond = || "a figure beyond the supported range".to_owned();
     let number = |at: usize, what: &str| {
         let text = columns.get(at).copied().unwrap_or_default();
@@ -267,11 +289,14 @@ fn piped(text: &str) -> Result<Result<Job, Label>, String> {
         return Ok(Err("never_started".into()));
     }
     let (start_us, end_us) = (micros(start)?, micros(end)?);
+    if end_us < start_us {
+        return Err("end: before the start".to_owned());
+    }
     let id = columns.first().filter(|id| !id.is_empty());
     let mut job = Job {
         id: (*id.ok_or("GlobalJobId: missing")?).to_owned(),
         start_us,
-        end_us: end_us.max(start_us),
+        end_us,
         wall,
         user: columns.get(1).and_then(|owner| known(owner)),
         procs: Some(procs),
@@ -385,6 +410,48 @@ mod tests {
             ),
         ] {
             assert_eq!(results(&text), [expected], "{text}");
+        }
+    }
+
+    /// A job without a run time has no column for it: the factor is where the processors should be.
+    #[test]
+    fn shifted_lines_of_apel_are_rejected() {
+        let whole = "g#1|amy|3600|100.5|5|1714525200|1714528800|1000000|2000000|4|1.0";
+        let no_wall = "g#2|amy|100.5|5|1714525200|1714528800|1000000|2000000|4|1.0";
+        let no_size = "g#3|amy|3600|100.5|5|1714525200|1714528800|2000000|4|1.0";
+        for (text, expected) in [
+            (whole.to_owned(), &["4"][..]),
+            (format!("{whole}|\n{whole}"), &["4", "4"]),
+            // Without a factor.
+            (whole.replace("|1.0", ""), &["4"]),
+            (no_wall.to_owned(), &["!end: before the start"]),
+            (
+                format!("{whole}\n{no_size}\n{no_wall}|\n{whole}"),
+                &[
+                    "4",
+                    "!10 columns where the lines before have 11",
+                    "!10 columns where the lines before have 11",
+                    "4",
+                ],
+            ),
+            (
+                whole.replace("|4|1.0", ""),
+                &["!processors: \"\" is not a number"],
+            ),
+            (whole.replace("1714525200", "0"), &["never_started"]),
+        ] {
+            let mut results = Vec::new();
+            let mut sink = |record: Record| {
+                results.push(match record.found {
+                    Found::Jobs(jobs) => jobs[0].procs.unwrap().to_string(),
+                    Found::Skipped(label) => label.to_string(),
+                    Found::Malformed(why) => format!("!{why}"),
+                    Found::Counts(counts) => format!("{counts:?}"),
+                });
+                Ok(())
+            };
+            Apel.file("f", &mut text.as_bytes(), &mut sink).unwrap();
+            assert_eq!(results, expected, "{text}");
         }
     }
 }
