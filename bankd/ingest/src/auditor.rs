@@ -76,6 +76,9 @@ impl Reader for Auditor {
 }
 
 fn judged(record: &Object<'_>, memory_unit: Number) -> Result<Result<Job, Label>, String> {
+    if record.text("record_id").is_none() {
+        return Err("record_id: missing".to_owned());
+    }
     let Some(stop) = record.text("stop_time").filter(|stop| !stop.is_empty()) else {
         return Ok(Err("not_ended".into()));
     };

@@ -8,7 +8,7 @@ use super::lines::{Line, Lines, each_line};
 use super::number::Number;
 use super::repair::{REPAIRED, span};
 use super::text::known;
-use super::{Reader, Sink};
+use super::{Reader, Sink, not_of_the_format};
 
 /// Attributes of one ad that are kept; an ad of a real job has some 200.
 const ATTRIBUTES_MAX: usize = 5_000;
@@ -32,12 +32,18 @@ impl Reader for History {
     fn file(&mut self, _: &str, input: &mut dyn BufRead, sink: &mut Sink<'_>) -> io::Result<()> {
         let mut lines = Lines::new(input);
         let mut ad = Ad::default();
+        let (mut is_empty, mut has_ads) = (true, false);
         while let Some(line) = lines.next_line()? {
             if line.is_blank() || line.bytes.starts_with(b"***") {
                 std::mem::take(&mut ad).give(sink)?;
             } else {
                 ad.take(&line);
+                has_ads |= ad.has_values();
+                is_empty = false;
             }
+        }
+        if !is_empty && !has_ads {
+            return Err(not_of_the_format("no line \"Name = value\""));
         }
         ad.give(sink)
     }
@@ -88,8 +94,12 @@ impl Ad {
         }
     }
 
+    fn has_values(&self) -> bool {
+        !self.values.is_empty() || self.bad_line.is_some()
+    }
+
     fn give(self, sink: &mut Sink<'_>) -> io::Result<()> {
-        if self.values.is_empty() {
+        if !self.has_values() {
             return Ok(());
         }
         sink(Record::new(self.line, &self.raw, Found::of(self.judged())))
@@ -102,6 +112,12 @@ impl Ad {
         }
         if self.bytes > AD_MAX {
             return Err(format!("an ad of more than {AD_MAX} bytes"));
+        }
+        if !["jobstatus", "globaljobid"]
+            .iter()
+            .any(|name| self.values.contains_key(*name))
+        {
+            return Err("an ad without JobStatus and GlobalJobId".to_owned());
         }
         let (word, state) = match self.text("jobstatus").as_deref() {
             Some("3") => ("Removed", State::Aborted),

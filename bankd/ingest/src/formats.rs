@@ -137,3 +137,73 @@ pub const FORMATS: &[Format] = &[
 pub fn named(name: &str) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.name == name)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Found, Record};
+
+    /// Formats of one JSON value in a file, which is never empty.
+    const DOCUMENTS: [&str; 5] = [
+        "slurm-json",
+        "nomad",
+        "openshift",
+        "prometheus",
+        "kubernetes",
+    ];
+
+    /// How a reader takes a text: an error, or the numbers of its rejected and of its other records.
+    fn taken(format: &Format, text: &str) -> Result<[u64; 2], String> {
+        let options = Options {
+            mapping: Some(
+                "header = true\n[fields]\nid = \"id\"\nstart = \"a\"\nend = \"b\"".to_owned(),
+            ),
+            ..Options::default()
+        };
+        let mut reader = (format.reader)(&options).unwrap();
+        let mut counts = [0, 0];
+        let mut sink = |record: Record| {
+            let place = usize::from(!matches!(record.found, Found::Malformed(_)));
+            counts[place] += record.counts;
+            Ok(())
+        };
+        let read = reader.file("2026-01-01T00:00:00", &mut text.as_bytes(), &mut sink);
+        let read = read.and_then(|()| reader.finish(&mut sink).map(|_| ()));
+        read.map(|()| counts).map_err(|error| error.to_string())
+    }
+
+    /// Texts of another format end the import, or are rejected: an import of nothing would look like success.
+    #[test]
+    fn files_of_other_formats_are_refused() {
+        let history =
+            r#"[{"GlobalJobId":"s#30.0#1","Owner":"u","JobStatus":4,"JobStartDate":1714525200}]"#;
+        let xml = "<c>\n<a n=\"GlobalJobId\"><s>s#30.0#1</s></a>\n</c>\n";
+        let error = "slurm_load_jobs error: Unable to contact slurm controller (connect failure)\n";
+        let log = format!("{error}Traceback\n  x = 1\n");
+        let slurm =
+            r#"{"meta":{},"errors":[{"description":"no database","error_number":1005}],"jobs":[]}"#;
+        let mut wrong = Vec::new();
+        for format in FORMATS {
+            for text in [history, xml, error, &log, slurm] {
+                let seen = taken(format, text);
+                // Other documents in a folder of it are left alone.
+                let is_left = format.name == "openshift" && seen == Ok([0, 0]);
+                if matches!(seen, Ok([0, _])) && !is_left {
+                    wrong.push(format!("{}: {text:?}: {seen:?}", format.name));
+                }
+            }
+            // Nothing is no other format, where the file is no document.
+            let empty = taken(format, "");
+            if empty != Ok([0, 0]) && !DOCUMENTS.contains(&format.name) {
+                wrong.push(format!("{}: empty: {empty:?}", format.name));
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        let scontrol = named("slurm-scontrol").unwrap();
+        assert_eq!(taken(scontrol, "No jobs in the system\n"), Ok([0, 0]));
+        assert_eq!(
+            taken(named("slurm-json").unwrap(), slurm),
+            Err("an error of Slurm: no database".to_owned())
+        );
+    }
+}

@@ -75,6 +75,9 @@ impl Joined {
 
 /// The job, or why nothing is charged for it; in the order of the tests of `data/LAYOUT.md`.
 fn judged(text: &str) -> Result<Result<Job, Label>, String> {
+    if !text.trim_start().starts_with('"') {
+        return Err("no type of an event in quotes".to_owned());
+    }
     let fields = Fields::of(text);
     let kind = fields.text(0, "type")?;
     if kind != "JOB_FINISH" {

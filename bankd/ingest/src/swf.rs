@@ -29,7 +29,7 @@ const NO_HEADER: &str = "its times count from the header of its file: put the li
 impl Reader for Swf {
     fn file(&mut self, _: &str, input: &mut dyn BufRead, sink: &mut Sink<'_>) -> io::Result<()> {
         let mut lines = Lines::new(input);
-        let mut is_first = true;
+        let (mut is_first, mut has_names, mut has_records) = (true, false, false);
         (self.origin, self.bad_origin) = (None, None);
         while let Some(line) = lines.next_line()? {
             if line.bytes.starts_with(b";") {
@@ -39,10 +39,15 @@ impl Reader for Swf {
                 let names = |b: &u8| b.is_ascii_alphabetic() || *b == b'_';
                 let is_row_of_names = is_first && line.bytes.first().is_some_and(names);
                 is_first = false;
+                has_names |= is_row_of_names;
                 if !is_row_of_names {
+                    has_records |= line.text().split_whitespace().count() >= COLUMNS;
                     sink(self.record(&line))?;
                 }
             }
+        }
+        if has_names && !has_records {
+            return Err(not_of_the_format(format!("no line of {COLUMNS} columns")));
         }
         Ok(())
     }

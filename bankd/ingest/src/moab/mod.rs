@@ -207,6 +207,9 @@ fn event(words: &Words<'_>, columns: &Columns) -> Judged {
     if there < 5 {
         return Err(format!("{there} columns where an event has at least 5"));
     }
+    if !words.at(0).starts_with(|c: char| c.is_ascii_digit()) {
+        return Err("the first column is not a time".to_owned());
+    }
     let (object, event) = (words.at(2), words.at(4).to_ascii_lowercase());
     if object != "job" {
         return Ok(Err(format!("object_{object}").into()));

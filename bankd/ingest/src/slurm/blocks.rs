@@ -14,7 +14,7 @@ use super::tres::{self, Resources};
 use crate::job::{Found, Record};
 use crate::lines::{LINE_MAX, Line, Lines};
 use crate::text::clock;
-use crate::{Reader, Sink};
+use crate::{Reader, Sink, not_of_the_format};
 
 /// Which of the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,8 +33,10 @@ impl Reader for Blocks {
     fn file(&mut self, _: &str, input: &mut dyn BufRead, sink: &mut Sink<'_>) -> io::Result<()> {
         let mut lines = Lines::new(input);
         let mut block: Option<Block> = None;
+        let mut is_empty = true;
         while let Some(line) = lines.next_line()? {
             let text = line.text();
+            is_empty &= line.is_blank() || text.trim() == NO_JOBS;
             let begins = text.starts_with("JobId=") || self.0 == Form::Jobcomp;
             if begins && !line.is_blank() {
                 let fresh = Block {
@@ -49,9 +51,15 @@ impl Reader for Blocks {
                 block.add(&line);
             }
         }
+        if block.is_none() && !is_empty {
+            return Err(not_of_the_format("no line begins with JobId="));
+        }
         self.give(block, sink)
     }
 }
+
+/// The answer of `scontrol` where there are no jobs.
+const NO_JOBS: &str = "No jobs in the system";
 
 /// The lines of a job so far.
 struct Block {

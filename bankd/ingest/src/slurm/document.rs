@@ -25,6 +25,9 @@ impl Reader for Document {
         let text = String::from_utf8_lossy(&bytes);
         let whole = Object::parse(&text).unwrap_or_default();
         let mut number = 0_u64;
+        if let Some(why) = refused(&whole) {
+            return Err(not_of_the_format(format!("an error of Slurm: {why}")));
+        }
         let read = whole.each("jobs", |job| {
             number = number.saturating_add(1);
             let raw = job.get();
@@ -40,6 +43,20 @@ impl Reader for Document {
     fn list(&self) -> Option<&'static str> {
         Some("jobs")
     }
+}
+
+/// The first error of a document without jobs.
+fn refused(document: &Object<'_>) -> Option<String> {
+    let errors = document.list("errors")?;
+    let first = errors.first()?;
+    let jobs = document.list("jobs").unwrap_or_default();
+    if !jobs.is_empty() {
+        return None;
+    }
+    let described = Object::parse(first.get());
+    let described = described.and_then(|e| e.text("description").or_else(|| e.text("error")));
+    let described = described.unwrap_or_else(|| first.get().to_owned());
+    Some(described.replace(char::is_control, " "))
 }
 
 fn found(job: &Object<'_>) -> Found {
