@@ -146,7 +146,11 @@ fn read(
     let mut files = 0_u64;
     for path in &args.files {
         let unreadable = |e: io::Error| Failure::usage(format!("{}: {e}", path.display()));
-        for file in open::files(path).map_err(unreadable)? {
+        let listed = open::files(path).map_err(unreadable)?;
+        if let Some(remark) = listed.remark() {
+            eprintln!("bankd: {remark}");
+        }
+        for file in listed.files {
             let name = file.file_name().unwrap_or_default().to_string_lossy();
             let shown = file.display().to_string();
             let unreadable = |e: io::Error| Failure::usage(format!("{shown}: {e}"));

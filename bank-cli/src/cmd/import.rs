@@ -1,6 +1,7 @@
 //! `bank import`: usage files of any format into the bank. The daemon reads them; here they are
 //! found, named and sent, and what it said is shown.
 
+mod folder;
 mod jsonl;
 mod progress;
 
@@ -11,6 +12,7 @@ use std::path::{Path, PathBuf};
 use bank_api::text;
 use bank_api::v1::{ImportDone, ReadOptions};
 
+use self::folder::Listed;
 use self::progress::Progress;
 use crate::{
     cli::{ImportArgs, ReadArgs},
@@ -205,29 +207,16 @@ fn files(arguments: &[String]) -> Result<Vec<PathBuf>, Failure> {
         let failed =
             |error: io::Error| Failure::usage(format!("cannot read {}: {error}", path.display()));
         if argument != "-" && path.metadata().map_err(failed)?.is_dir() {
-            all.append(&mut below(path).map_err(failed)?);
+            let mut listed = Listed::below(path).map_err(failed)?;
+            if let Some(remark) = listed.remark() {
+                out::warn(&remark);
+            }
+            all.append(&mut listed.files);
         } else {
             all.push(path.to_owned());
         }
     }
     Ok(all)
-}
-
-fn below(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    let mut folders = vec![folder.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder)? {
-            let path = entry?.path();
-            if path.is_dir() {
-                folders.push(path);
-            } else {
-                found.push(path);
-            }
-        }
-    }
-    found.sort_by(|one, other| (one.file_name(), one).cmp(&(other.file_name(), other)));
-    Ok(found)
 }
 
 /// Bytes of all files, where all of them have a length.

@@ -2,9 +2,11 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
+
+use crate::folder::Listed;
 
 /// Bytes read at once.
 const BUFFER: usize = 256 << 10;
@@ -58,29 +60,18 @@ fn packed(head: &[u8]) -> Option<&'static str> {
     found.map(|(name, _)| name)
 }
 
-/// The files of a path: the file itself, or all files below a folder, sorted by file name. Names of
-/// snapshots are their times, in any folder.
+/// The files of a path: the file itself, or all files below a folder. An entry of a folder that is no file is left out.
 ///
 /// # Errors
 /// If a folder cannot be read.
-pub fn files(path: &Path) -> io::Result<Vec<PathBuf>> {
-    if !path.is_dir() {
-        return Ok(vec![path.to_owned()]);
+pub fn files(path: &Path) -> io::Result<Listed> {
+    if path.is_dir() {
+        return Listed::below(path);
     }
-    let mut found = Vec::new();
-    let mut folders = vec![path.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder)? {
-            let path = entry?.path();
-            if path.is_dir() {
-                folders.push(path);
-            } else {
-                found.push(path);
-            }
-        }
-    }
-    found.sort_by(|one, other| (one.file_name(), one).cmp(&(other.file_name(), other)));
-    Ok(found)
+    Ok(Listed {
+        files: vec![path.to_owned()],
+        ..Listed::default()
+    })
 }
 
 #[cfg(test)]

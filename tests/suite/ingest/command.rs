@@ -157,3 +157,31 @@ fn programs_get_exact_numbers() {
         (&1.into(), &0.into())
     );
 }
+
+/// A FIFO would be waited for, and a link to a folder above it leads back to the same files.
+#[test]
+fn special_files_of_a_folder_are_named_and_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("usage");
+    std::fs::create_dir(&root).unwrap();
+    std::fs::write(root.join("jobs.sacct"), jobs(&[GOOD])).unwrap();
+    let made = Command::new("mkfifo").arg(root.join("pipe")).status();
+    assert!(made.unwrap().success());
+    std::os::unix::fs::symlink(".", root.join("again")).unwrap();
+    for format in [&[][..], &["--json"]] {
+        let ran = Command::new(programs().bankd())
+            .args(["import", "sacct", "usage", "--dry-run"])
+            .args(format)
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
+        let (out, err) = (String::from_utf8(ran.stdout), String::from_utf8(ran.stderr));
+        assert_eq!(
+            err.unwrap(),
+            "bankd: skipped 2 entries: usage/again (loop of links), usage/pipe (FIFO)\n"
+        );
+        let out = out.unwrap();
+        let is_read = out.contains("1 record: 1 job") || out.contains("\"records\": 1");
+        assert!(ran.status.success() && is_read, "{out}");
+    }
+}

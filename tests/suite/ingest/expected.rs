@@ -65,7 +65,7 @@ pub(super) fn summary(format: &str, options: &Options, path: &Path) -> Value {
     let mut reader = (format.reader)(options).unwrap();
     let mut summary = Summary::default();
     let mut sink = |record| summary.take(&record);
-    for file in open::files(path).unwrap() {
+    for file in open::files(path).unwrap().files {
         let mut input = open::open(&file).unwrap();
         let name = file.file_name().unwrap().to_string_lossy();
         reader.file(&name, &mut *input, &mut sink).unwrap();

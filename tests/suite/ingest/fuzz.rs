@@ -214,7 +214,7 @@ fn check(key: &str, format: &str, options: &Options, name: &str, bytes: &[u8]) {
 
 fn sample(path: &Path) -> (String, Vec<u8>) {
     let file = if path.is_dir() {
-        let mut files = bankd_ingest::open::files(path).unwrap();
+        let mut files = bankd_ingest::open::files(path).unwrap().files;
         files.retain(|file| !file.ends_with("query_range-cpu-2024-05-01.json"));
         files.swap_remove(0)
     } else {
