@@ -8,6 +8,7 @@ use anyhow::{Context, Result, bail};
 use bankd_nami::Event;
 use rusqlite::{Connection, OpenFlags};
 use std::collections::HashMap;
+use std::ops::Range;
 use std::path::Path;
 use std::time::Duration;
 
@@ -17,8 +18,8 @@ const BLOCK: u64 = 10_000;
 /// The first job of the block: every copy's ids have as many digits, so that they are in the order of their numbers.
 const FIRST: u64 = 1_000_001_001;
 
-/// Jobs that are reserved at the end of the journal.
-const TAIL: u64 = 100;
+/// Jobs of the ledger at the end of the journal.
+const TAIL: u64 = 1_000;
 
 /// Entries that the survey may leave to its next round.
 const LEFT: i64 = 200_000;
@@ -63,9 +64,7 @@ const TABLES: [(&str, &[(&str, &str)]); 6] = [
 pub(crate) fn lengthen(data: &Path, rows: u64) -> Result<()> {
     let database = data.join("bank.db");
     let before = ends(&Connection::open(&database)?)?;
-    let steps = |event| (FIRST..FIRST + BLOCK).map(move |job| Step { event, job });
-    let steps = steps(Event::Reserve).chain(steps(Event::Charge));
-    seed::execute(data, steps, Spread::Many)?;
+    seed::execute(data, finished(FIRST..FIRST + BLOCK), Spread::Many)?;
     let connection = Connection::open(&database)?;
     connection.execute_batch(
         "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF;
@@ -86,11 +85,13 @@ pub(crate) fn lengthen(data: &Path, rows: u64) -> Result<()> {
     connection.execute_batch("COMMIT; PRAGMA journal_mode = WAL;")?;
     drop(connection);
     // The daemon proves the last transactions when it starts.
-    let last = (FIRST - TAIL..FIRST).map(|job| Step {
-        event: Event::Reserve,
-        job,
-    });
-    seed::execute(data, last, Spread::Many)
+    seed::execute(data, finished(FIRST - TAIL..FIRST), Spread::Many)
+}
+
+/// The steps of jobs that are reserved, and then charged.
+fn finished(jobs: Range<u64>) -> impl Iterator<Item = Step> {
+    let steps = |event| jobs.clone().map(move |job| Step { event, job });
+    steps(Event::Reserve).chain(steps(Event::Charge))
 }
 
 /// Waits until the daemon's survey of a bank has read its journal, so that it does not run beside what is measured.
