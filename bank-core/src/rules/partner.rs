@@ -61,6 +61,7 @@ fn of_transaction(
     (effects, directory): (&Effects, &Directory),
     sent: &mut Vec<Sent>,
 ) {
+    let moved = moved(tx, instance, effects);
     let mut own = Vec::new();
     for name in names(&tx.entries, |e| &e.project) {
         let Some(there) = directory.used_by_partner(name) else {
@@ -79,7 +80,11 @@ fn of_transaction(
             if !amount.is_zero() {
                 let mut row = message(instance, there, tx.id, tx.at_effective);
                 user.clone_into(&mut row.user);
-                row.seconds = seconds_of(tx, (name, user), effects);
+                row.seconds = match moved {
+                    Some((_, whole)) if is_of(instance, (name, user)) => whole,
+                    Some((before, _)) => Seconds(before.0.saturating_neg()),
+                    None => seconds_of(tx, (name, user), effects),
+                };
                 row.amount = amount;
                 row.account = owed().find_map(|e| e.account);
                 own.push(row);
@@ -96,6 +101,34 @@ fn of_transaction(
     }
     own.sort_by_key(|row| row.amount > Amount::ZERO);
     sent.append(&mut own);
+}
+
+/// The time of a use before and after a transaction that moves it to another owner: it gives the amount back to one, and
+/// charges the present one. Its usage rows have only the difference.
+fn moved(tx: &Transaction, instance: &Instance, effects: &Effects) -> Option<(Seconds, Seconds)> {
+    let named = || tx.entries.iter().filter(|e| e.usage.is_some());
+    let sum = |is_own: bool| {
+        let entries = named().filter(|e| is_of(instance, owner(e)) == is_own);
+        entries.fold(0_i128, |sum, e| sum.saturating_sub(e.delta.amount.into()))
+    };
+    let rows: Vec<UsageId> = named().filter_map(|e| e.usage).collect();
+    let rows = effects.usages.iter().filter(|u| rows.contains(&u.id));
+    let change = rows.map(|u| u.charged).reduce(Seconds::plus)?;
+    let whole = instance.charged;
+    let before = Seconds(whole.0.saturating_sub(change.0));
+    (sum(true) > 0 && sum(false) < 0).then_some((before, whole))
+}
+
+fn owner(entry: &Entry) -> (&str, &str) {
+    (&entry.project, &entry.user)
+}
+
+/// Whether these are the present project and user of a use.
+fn is_of(instance: &Instance, owner: (&str, &str)) -> bool {
+    (
+        instance.facts.project.as_str(),
+        instance.facts.user.as_str(),
+    ) == owner
 }
 
 /// The names in entries, each once.
