@@ -15,15 +15,14 @@
 )]
 
 pub use bank_core_values::{
-    amount, clock, decimal, domain, exact, host, ids, mapping, months, period, reconcile, refusal,
-    reservation, time, usage,
+    amount, calendar, clock, decimal, domain, exact, host, ids, mapping, months, period, reconcile,
+    refusal, reservation, time, usage,
 };
 
 pub mod access;
 pub mod attention;
 pub mod attribute;
 pub mod book;
-pub mod calendar;
 pub mod command;
 pub mod directory;
 pub mod effects;

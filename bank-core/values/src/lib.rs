@@ -1,5 +1,5 @@
 //! The values of the bank: amounts, decimals and exact fractions, times and months,
-//! the ledger clock, hosts, numbers and names of objects, mappings of names, cycles of deposits,
+//! weekly hours of rates, the ledger clock, hosts, numbers and names of objects, mappings of names, cycles of deposits,
 //! closed periods, windows, the time in reservations, values of fields, the resources of a use, refusals, and the comparison of two records of one use.
 //!
 //! The rules compute with them. They do not depend on accounts or jobs, and have no input, output or clock.
@@ -13,6 +13,7 @@
 )]
 
 pub mod amount;
+pub mod calendar;
 pub mod clock;
 pub mod cycle;
 pub mod decimal;
