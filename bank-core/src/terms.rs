@@ -231,6 +231,12 @@ pub(crate) fn is_of_whole(reason: &str) -> bool {
     own.split(' ').any(is_whole)
 }
 
+/// Whether a charge is of a finished use, which states all of its hours.
+pub(crate) fn is_of_finished(reason: &str) -> bool {
+    let own = reason.split(GIVEN).next().unwrap_or_default();
+    own.split(' ').any(|word| word.starts_with("counted="))
+}
+
 /// The reason of a correction of a reservation's charge: time of one of its jobs changed.
 pub(crate) const IDLE: &str = "idle_time";
 

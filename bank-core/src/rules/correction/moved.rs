@@ -7,6 +7,7 @@ use crate::history::{PastTx, Placed, bills, is_charge, standing};
 use crate::ids::{TxId, UsageId};
 use crate::model::Instance;
 use crate::postings::Postings;
+use crate::terms;
 use crate::time::Seconds;
 use crate::view::{Context, View};
 
@@ -186,12 +187,18 @@ fn of_nothing(own: &UsageRow) -> UsageRow {
     }
 }
 
-/// Whether only the hours of a use left other owners in a charge of it.
+/// Whether only the hours of a use left another owner with a record of it, and what that owner was charged stayed.
 fn leaves_others(root: &PastTx, view: &View) -> bool {
-    let rows = rows_of(root.id, view);
-    let is_nothing = |row: &&UsageRow| row.amount.is_zero() && row.charged == Seconds(0);
-    let before = rows.split_last().map(|(_, before)| before);
-    before.is_some_and(|before| !before.is_empty() && before.iter().all(is_nothing))
+    let Some(own) = root.entries.iter().find(|e| bills(e.kind)) else {
+        return false;
+    };
+    let is_moved = is_move(&rows_of(root.id, view));
+    if is_moved || !terms::is_of_finished(&root.reason) {
+        return false;
+    }
+    let last = in_force(root, view).pop();
+    let is_other = |e: &Entry| (&e.project, &e.user) != (&own.project, &own.user);
+    last.is_some_and(|(tx, e)| *tx < root.id && is_other(e))
 }
 
 /// Whether the last row of a correction that moves the use is that of the owner before; none where it does not move.

@@ -143,7 +143,7 @@ fn billed(connection: &Connection, report: &mut Report) -> Result<(), Error> {
 /// they are name a reversal.
 fn refunds(connection: &Connection) -> Result<std::collections::BTreeMap<i64, i128>, Error> {
     let mut statement = connection.prepare(
-        "SELECT c.entry, c.of, e.kind = 'refund' AND o.kind <> 'reverse', e.instance, e.delta_amount
+        "SELECT c.entry, c.of, e.kind = 'refund', o.kind = 'reverse', e.instance, e.delta_amount
          FROM correction c JOIN entry e ON e.id = c.entry JOIN entry o ON o.id = c.of
          WHERE e.instance IS NOT NULL ORDER BY c.entry",
     )?;
@@ -152,11 +152,16 @@ fn refunds(connection: &Connection) -> Result<std::collections::BTreeMap<i64, i1
     let mut sums = std::collections::BTreeMap::new();
     while let Some(row) = rows.next()? {
         let (entry, of): (i64, i64) = (row.get(0)?, row.get(1)?);
-        let is_refund: bool = row.get(2)?;
-        if is_refund || own.contains(&of) {
+        let (is_refund, is_of_reversal): (bool, bool) = (row.get(2)?, row.get(3)?);
+        let is_own = if is_refund {
+            !is_of_reversal
+        } else {
+            own.contains(&of)
+        };
+        if is_own {
             own.insert(entry);
-            let sum: &mut i128 = sums.entry(row.get(3)?).or_insert(0);
-            *sum = sum.saturating_add(i128::from(row.get::<_, i64>(4)?));
+            let sum: &mut i128 = sums.entry(row.get(4)?).or_insert(0);
+            *sum = sum.saturating_add(i128::from(row.get::<_, i64>(5)?));
         }
     }
     Ok(sums)
