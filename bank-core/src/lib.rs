@@ -15,8 +15,8 @@
 )]
 
 pub use bank_core_values::{
-    amount, calendar, clock, decimal, domain, exact, host, ids, mapping, months, period, reconcile,
-    refusal, reservation, time, usage,
+    amount, calendar, clock, decimal, domain, exact, host, ids, mapping, months, period, rate,
+    reconcile, refusal, reservation, time, usage,
 };
 
 pub mod access;
@@ -36,7 +36,6 @@ pub mod partner;
 pub mod policy;
 pub mod postings;
 pub mod price;
-pub mod rate;
 pub mod role;
 pub mod rules;
 pub mod select;

@@ -357,7 +357,9 @@ fn other_project(
         end_lien_of((was, &known.user), postings, instance, LienState::Released)?;
         instance.account = None;
         instance.fallback_from = None;
-    } else if charge.terms.is_by_hand() && !select::billable(ctx.directory, payer).is_empty() {
+    } else if charge.terms.delivered.is_some()
+        || charge.terms.is_by_hand() && !select::billable(ctx.directory, payer).is_empty()
+    {
         instance.account = None;
         instance.fallback_from = None;
     }

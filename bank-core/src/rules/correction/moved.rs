@@ -133,7 +133,7 @@ fn last_charge<'a>(
 pub(super) fn in_force<'a>(root: &PastTx, view: &'a View) -> Vec<&'a Placed> {
     let mut kept = standing(&view.history);
     kept.retain(|(tx, _)| *tx != root.id);
-    let gives = |(tx, e): &&&Placed| {
+    let returns = |(tx, e): &&&Placed| {
         let rows = rows_of(*tx, view);
         let Some((last, before)) = rows.split_last() else {
             return false;
@@ -142,7 +142,7 @@ pub(super) fn in_force<'a>(root: &PastTx, view: &'a View) -> Vec<&'a Placed> {
         let mut back = before.iter().filter(is_back);
         last.amount >= Amount::ZERO && back.any(|row| e.usage == Some(row.id))
     };
-    let given: Vec<&Placed> = kept.iter().filter(gives).copied().collect();
+    let given: Vec<&Placed> = kept.iter().filter(returns).copied().collect();
     let is_given = |(tx, e): &Placed| {
         let mut later = given.iter().filter(|(later, _)| later > tx);
         later.any(|(_, back)| (&back.project, &back.user) == (&e.project, &e.user))
