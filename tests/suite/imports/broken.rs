@@ -251,7 +251,7 @@ fn what_cannot_be_read_leaves_no_collector() {
     assert_eq!(status["silent_sources"], json!([]), "{status}");
     // A file without records is no error.
     for bytes in ["", HEAD] {
-        let path = file(&bank, "empty.sacct", bytes.to_owned());
+        let path = file(&bank, "empty.sacct", bytes);
         let text = bank.bank_ok(&["import", "sacct", &path, "--source", "slurm:new"]);
         let first = "no records: the input is empty, or has only a header\n";
         assert!(text.starts_with(first), "{text}");
