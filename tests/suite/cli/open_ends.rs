@@ -24,7 +24,7 @@ fn used_is_what_charges_took() {
     assert_eq!(ok(&bank, figures), "1000|70|530|600\n");
     // The share is that of what was allocated.
     let output = ok(&bank, "balance chemistry");
-    assert!(output.contains(" 12% "), "{output}");
+    assert!(output.contains(" 12%"), "{output}");
     bank.verify();
 }
 
