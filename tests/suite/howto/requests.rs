@@ -118,7 +118,9 @@ fn every_command_of_the_page_runs() {
         .into_iter()
         .filter(|code| code.contains("--kind"))
     {
+        // The reason is wrapped.
         let journal = run(&bank, "", command);
+        let journal = journal.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(
             journal.contains("Second half of the simulations"),
             "{journal}"
