@@ -343,7 +343,7 @@ async fn unsupported_queries_are_named() {
         (
             "Job",
             "<Where name=\"Charge\" op=\"Match\">1*</Where>",
-            "314 Where Charge: not a text with a pattern",
+            "314 Where Charge: not a text with a pattern: 1*",
         ),
         (
             "Account",
