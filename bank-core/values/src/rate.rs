@@ -182,7 +182,7 @@ impl RateValue {
     /// Reads a decimal number; `bad_rate` for what is negative, longer, or too large for `i64`.
     ///
     /// ```
-    /// use bank_core::rate::RateValue;
+    /// use bank_core_values::rate::RateValue;
     /// assert_eq!(RateValue::parse("0.04").unwrap().to_string(), "0.04");
     /// ```
     pub fn parse(text: &str) -> Result<RateValue, Refusal> {
