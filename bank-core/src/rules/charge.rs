@@ -77,6 +77,7 @@ fn bill(
     match priced {
         Some(amount) if amount < Amount::ZERO => {
             let history = delivered::reduced(charge, view, amount);
+            bill.reduced.by_partner = charge.terms.delivered.is_some();
             bill.give_back(view, &history, counted, ctx)?;
         }
         _ if mode.is_shadow() => {

@@ -65,16 +65,7 @@ fn a_use_moves_between_projects_and_users_of_the_partner() {
         ("biology", "bob"),
     ];
     // In each order, longer and shorter than before.
-    for (owner, of) in [
-        (0, 10),
-        (1, 10),
-        (2, 20),
-        (0, 5),
-        (3, 30),
-        (1, 15),
-        (1, 10),
-        (2, 10),
-    ] {
+    for (owner, of) in [(0, 10), (1, 10), (2, 20), (0, 5), (3, 30), (1, 15), (2, 10)] {
         record(&world, owners[owner], of);
         let (project, user) = owners[owner];
         let here = format!("{project}@{} {user}", name(1));

@@ -24,6 +24,8 @@ pub(super) struct Reduced {
     pub(super) beside: Amount,
     /// Their part of its time.
     pub(super) time: Seconds,
+    /// Whether a partner returns it: the undo of a refund has a rule of its own then.
+    pub(super) by_partner: bool,
     /// The end of the time that it takes back, if it is not that of the charge.
     pub(super) until: Option<Timestamp>,
 }
@@ -86,7 +88,7 @@ impl Bill {
         for (allocation, share) in shares {
             self.refund(allocation, share, in_shadow, &about)?;
         }
-        if back > given && !in_shadow {
+        if back > given && !in_shadow && !self.reduced.by_partner {
             self.name_refunds(history, &about);
         }
         let paying = self.paying_account();
