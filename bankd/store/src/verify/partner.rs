@@ -29,14 +29,14 @@ pub(super) fn check(connection: &Connection, report: &mut Report) -> Result<(), 
     })
 }
 
-/// The amount of a message is what its transaction took for the project of the partner, from any account but the
-/// suspense account.
+/// The amounts of the messages of a transaction, one for each user, are what it took for the project of the partner, from
+/// any account but the suspense account.
 fn sums(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     let last = numbers::last_entry(connection)?;
     let money = Money::of(connection)?;
     let sql =
-        "SELECT partner, number, tx, project, amount, (SELECT id FROM account WHERE name = ?1)
-         FROM partner_entry WHERE sent = 1";
+        "SELECT partner, min(number), tx, project, sum(amount), (SELECT id FROM account WHERE name = ?1)
+         FROM partner_entry WHERE sent = 1 GROUP BY partner, tx, project";
     let mut statement = connection.prepare(sql)?;
     let mut rows = statement.query([UNBILLED])?;
     while let Some(row) = rows.next()? {
