@@ -262,11 +262,12 @@ pub(super) fn unsupported(what: &str) -> Fault {
     Fault::new("unsupported", format!("{what} is not supported"))
 }
 
-/// A name or number of the message in readable form: only characters that every client can read, at most
-/// 64.
+/// A name or value of the message in readable form: at most 64 characters, with `?` for each one that
+/// not every client can read.
 pub(super) fn plain(text: &str) -> String {
-    let safe = |c: &char| c.is_ascii_alphanumeric() || "._-".contains(*c);
-    text.chars().filter(safe).take(64).collect()
+    let safe = |c: char| c.is_ascii_alphanumeric() || "._-/:*+,@".contains(c);
+    let shown = |c| if safe(c) { c } else { '?' };
+    text.chars().map(shown).take(64).collect()
 }
 
 #[cfg(test)]
@@ -367,7 +368,7 @@ mod tests {
     #[test]
     fn ids_are_cut_to_what_every_client_can_be_sent() {
         assert_eq!(plain("maint.0.0"), "maint.0.0");
-        assert_eq!(plain("a&b <c>\u{e9}_-1"), "abc_-1");
+        assert_eq!(plain("a&b <c>\u{e9}_-1"), "a?b??c??_-1");
         assert_eq!(plain(&"x".repeat(100)).len(), 64);
     }
 }

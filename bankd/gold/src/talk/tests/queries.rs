@@ -333,7 +333,7 @@ async fn unsupported_queries_are_named() {
         (
             "Account",
             "<Where name=\"Odd&amp;\">1</Where>",
-            "710 Account has no attribute Odd",
+            "710 Account has no attribute Odd?",
         ),
         (
             "Job",
