@@ -48,7 +48,7 @@ mod unix;
 mod write;
 
 pub use bank_api::{error::Problem, nami, text, v1};
-pub use bank_durable as durable;
+pub use bank_files as durable;
 pub use ureq::http::Method;
 
 pub use self::{

@@ -47,7 +47,7 @@ use std::{
 use bank_api::nami::Line;
 
 pub use self::background::Background;
-use bank_durable as durable;
+use bank_files as durable;
 
 use crate::{call::Call, client::Client, clock, error::Error};
 

@@ -1,7 +1,6 @@
 //! `bank import`: usage files of any format into the bank. The daemon reads them; here they are
 //! found, named and sent, and what it said is shown.
 
-mod folder;
 mod jsonl;
 mod progress;
 
@@ -12,7 +11,6 @@ use std::path::{Path, PathBuf};
 use bank_api::text;
 use bank_api::v1::{ImportDone, ReadOptions};
 
-use self::folder::Listed;
 use self::progress::Progress;
 use crate::{
     cli::{ImportArgs, ReadArgs},
@@ -21,6 +19,7 @@ use crate::{
     out,
     upload::{self, Upload},
 };
+use bank_files::folder::Listed;
 
 /// The largest mapping file, in bytes; the daemon takes 1 MiB with all that is around it.
 const MAPPING_MAX: u64 = 512 << 10;

@@ -11,7 +11,6 @@ mod bounds;
 mod condor;
 mod csv;
 mod days;
-pub mod folder;
 pub mod formats;
 mod identities;
 mod instant;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
 
-use crate::folder::Listed;
+use bank_files::folder::Listed;
 
 /// Bytes read at once.
 const BUFFER: usize = 256 << 10;

@@ -22,7 +22,7 @@ use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use bank_durable::{flush as flush_folder, make_folder};
+use bank_files::{flush as flush_folder, make_folder};
 
 pub(crate) use drain::{Report, count_tries, drain};
 pub(crate) use entry::Entry;

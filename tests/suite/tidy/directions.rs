@@ -9,8 +9,8 @@ const CRATES: [(&str, &[&str]); 13] = [
     ("bank-core/figures", &["bank-core"]),
     ("bank-core/values", &[]),
     ("bank-core", &["bank-core-values"]),
-    ("bank-api/durable", &[]),
-    ("bank-api/client", &["bank-api", "bank-durable"]),
+    ("bank-api/files", &[]),
+    ("bank-api/client", &["bank-api", "bank-files"]),
     ("bank-api/picture", &["bank-api"]),
     ("bank-api", &["bank-core"]),
     ("bankd", BELOW_THE_DAEMON),
@@ -27,11 +27,12 @@ const CRATES: [(&str, &[&str]); 13] = [
             "bank-cli-gold",
             "bank-cli-migrate",
             "bank-client",
+            "bank-files",
             "bank-picture",
             "nami-scripts",
         ],
     ),
-    ("nami-scripts", &["bank-api", "bank-durable"]),
+    ("nami-scripts", &["bank-api", "bank-files"]),
     (
         "tests",
         &[
@@ -46,7 +47,13 @@ const CRATES: [(&str, &[&str]); 13] = [
 ];
 
 /// The crates outside of `bankd` that its crates may use.
-const BELOW_THE_DAEMON: &[&str] = &["bank-core", "bank-core-figures", "bank-api", "bank-picture"];
+const BELOW_THE_DAEMON: &[&str] = &[
+    "bank-core",
+    "bank-core-figures",
+    "bank-api",
+    "bank-files",
+    "bank-picture",
+];
 
 /// The crates of the daemon, the lowest first, each with those that it uses. None uses one above it.
 const DAEMON: &[(&str, &[&str])] = &[

@@ -1,4 +1,4 @@
-//! Folders of usage files, listed as `bankd import` does it.
+//! The usage files below a folder.
 
 use std::fs::FileType;
 use std::io;
@@ -13,11 +13,11 @@ const ELOOP: i32 = 40;
 
 /// The contents of a folder.
 #[derive(Debug, Default)]
-pub(super) struct Listed {
+pub struct Listed {
     /// All files below it, sorted by file name. Names of snapshots are their times, in any folder.
-    pub(super) files: Vec<PathBuf>,
+    pub files: Vec<PathBuf>,
     /// Entries that are neither files nor folders, with their kinds. They are not opened: a FIFO would wait for ever.
-    left_out: Vec<(PathBuf, &'static str)>,
+    pub left_out: Vec<(PathBuf, &'static str)>,
 }
 
 /// A folder that is to be read, with the numbers of those above it.
@@ -31,7 +31,7 @@ impl Listed {
     ///
     /// # Errors
     /// If it, or one below it, cannot be read.
-    pub(super) fn below(path: &Path) -> io::Result<Self> {
+    pub fn below(path: &Path) -> io::Result<Self> {
         let mut listed = Self::default();
         let above = Vec::new();
         let mut folders = vec![Folder {
@@ -72,7 +72,7 @@ impl Listed {
     }
 
     /// The entries that are left out, in words.
-    pub(super) fn remark(&self) -> Option<String> {
+    pub fn remark(&self) -> Option<String> {
         let count = self.left_out.len();
         let named = self.left_out.iter().take(NAMED_MAX);
         let named = named.map(|(path, kind)| format!("{} ({kind})", path.display()));

@@ -1,5 +1,7 @@
-//! Files that are on disk when a function returns, whole or not at all, and numbered names.
+//! Files that are on disk when a function returns, whole or not at all, numbered names, and the files below a folder.
 #![warn(missing_docs)]
+
+pub mod folder;
 
 use std::{
     fs::{self, DirBuilder, File, OpenOptions},
