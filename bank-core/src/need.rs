@@ -1,9 +1,11 @@
 //! Which rows a command must see. The shell loads exactly these (style 2.9).
 
+mod charge;
 mod correction;
 mod times;
 mod usage;
 
+use charge::{fallbacks_kept, further_of_charge};
 pub use correction::ObjectQuery;
 pub(crate) use times::{of_change, of_correction};
 use usage::{of_assignment, of_chunk, of_report};
@@ -20,7 +22,6 @@ use crate::model::{Instance, InstanceKey};
 use crate::reservation::TimeQuery;
 use crate::rules;
 use crate::select;
-use crate::terms::Shortfall;
 use crate::time::Timestamp;
 use crate::view::View;
 
@@ -90,8 +91,11 @@ pub struct Need {
     pub alias: Option<InstanceKey>,
     /// Whether anything was charged on this machine, other than by records of this source.
     pub charges_on: Option<(String, String)>,
-    /// Where there is one instance only: what it was charged and what became of that.
+    /// What an instance was charged and what became of that: of `history_of`, else of the finished use, else where there is
+    /// one instance only.
     pub history: bool,
+    /// The instance of the history, if there are several.
+    pub history_of: Option<InstanceId>,
     /// The period that was closed last.
     pub closed: bool,
     /// The totals of every account just before this instant, which has passed.
@@ -387,7 +391,7 @@ pub fn further(
         Command::Usage(report) => {
             let policy = directory.policy.shortfall;
             let kept = fallbacks_kept(&report.request, policy, view, directory);
-            usage::further(view, first(), kept)
+            usage::further(report, view, first(), kept)
         }
         Command::After(After::RemoveAccount(_) | After::RemoveAllocation(_)) => {
             let mut more = first();
@@ -399,40 +403,6 @@ pub fn further(
     }
 }
 
-/// The accounts that a charge names by its instance only, the payers if a reported total falls, and all time of a
-/// reservation with kept seconds, which are billed with the charge and reach further back.
-fn further_of_charge(
-    charge: &Charge,
-    first: impl Fn() -> Need,
-    view: &View,
-    directory: &Directory,
-    now: Timestamp,
-) -> Option<Need> {
-    let mut known = known_payers(charge, view, directory);
-    let policy = charge.terms.shortfall;
-    let policy = policy.unwrap_or(directory.policy.shortfall);
-    let mut kept = fallbacks_kept(&charge.request, policy, view, directory);
-    if !kept.is_empty() {
-        let seen = first().accounts;
-        kept.retain(|id| !seen.contains(id));
-    }
-    known.extend(kept);
-    let waits = view.instances.iter().any(|i| i.kept.0 > 0);
-    let may_fall = charge.terms.total || charge.terms.delivered.is_some();
-    let reported = may_fall && !view.instances.is_empty();
-    let falls = reported && rules::total_falls(charge, view, directory, now);
-    if known.is_empty() && !falls && !waits {
-        return None;
-    }
-    let mut more = first();
-    if let Some(times) = more.times.as_mut().filter(|_| waits) {
-        times.span = None;
-    }
-    more.accounts.extend(known);
-    (more.paid, more.history) = (falls, falls);
-    Some(more)
-}
-
 /// The accounts that must be seen whole where money comes back: their figures are in the outcome, it may clear the flag
 /// of blocked ones, and no two allocations may be usable at the same time where a site rules so.
 fn whole_accounts(view: &View) -> Vec<AccountId> {
@@ -440,36 +410,6 @@ fn whole_accounts(view: &View) -> Vec<AccountId> {
     wanted.sort_unstable();
     wanted.dedup();
     wanted
-}
-
-/// The accounts that may pay for a charge that names no project: those of the projects of the instances.
-fn known_payers(charge: &Charge, view: &View, directory: &Directory) -> Vec<AccountId> {
-    if charge.request.whose.project.is_some() {
-        return Vec::new();
-    }
-    let uses = view.instances.iter();
-    let whose = uses.map(|instance| charge.request.whose.or_of(&instance.facts));
-    whose
-        .flat_map(|whose| select::possible_payers(directory, &whose))
-        .collect()
-}
-
-/// Where a fallback account covers what is short: that of the account that an instance keeps, which
-/// may be no account of the project that the charge names (any more).
-fn fallbacks_kept(
-    request: &Request,
-    policy: Shortfall,
-    view: &View,
-    directory: &Directory,
-) -> Vec<AccountId> {
-    if policy != Shortfall::Fallback {
-        return Vec::new();
-    }
-    let machine = directory.machine_named(&request.whose.machine);
-    let kept = view.instances.iter().filter_map(|i| i.account);
-    let kept = kept.filter_map(|id| directory.account(id));
-    let fallbacks = kept.filter_map(|a| directory.fallback_of(a, machine.map(|m| m.id)));
-    fallbacks.map(|f| f.id).collect()
 }
 
 fn instance_need(request: &Request, accounts: Vec<AccountId>, now: Timestamp) -> Need {

@@ -48,7 +48,7 @@ pub use rates::propose;
 
 use self::access::{Eyes, guard};
 use crate::access::narrowed;
-use crate::command::{Charge, Command, Period, Scope};
+use crate::command::{Charge, Command, Period, Scope, UsageReport};
 use crate::directory::Directory;
 use crate::effects::Effects;
 use crate::ids::InstanceId;
@@ -134,13 +134,13 @@ fn by_family(command: &Command, view: &View, ctx: &Context<'_>) -> Result<Effect
     }
 }
 
-/// Whether a charge that reports a total gives money back: then the payers must be loaded.
+/// The instance of a charge that reports a total and gives money back: then its payers and their charges must be loaded.
 pub(crate) fn total_falls(
     charge: &Charge,
     view: &View,
     directory: &Directory,
     now: Timestamp,
-) -> bool {
+) -> Option<InstanceId> {
     // Whether the caller may do this at all is decided with all rows in view.
     let scope = &Scope::default();
     let ctx = Context {
@@ -149,6 +149,11 @@ pub(crate) fn total_falls(
         scope,
     };
     charge::falls(charge, view, &ctx)
+}
+
+/// The instance of a finished use of which its source charged no record yet.
+pub(crate) fn same_use<'a>(report: &UsageReport, view: &'a View) -> Option<&'a Instance> {
+    same::instance_of(&report.request.facts, Some(&report.source), view)
 }
 
 /// Whether a change of a reservation's time leaves something to be billed, given back or counted.

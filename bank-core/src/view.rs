@@ -108,10 +108,10 @@ pub struct Already {
 }
 
 impl View {
-    /// The use whose history is requested: the stored one of an identity, else the only one.
-    pub fn requested_instance(&self) -> Option<&Instance> {
-        let known = self.known.as_ref().and_then(|known| known.instance);
-        match (known, self.instances.as_slice()) {
+    /// The use whose history is requested: the one that is named, else the stored one of an identity, else the only one.
+    pub fn requested_instance(&self, named: Option<InstanceId>) -> Option<&Instance> {
+        let known = || self.known.as_ref().and_then(|known| known.instance);
+        match (named.or_else(known), self.instances.as_slice()) {
             (Some(id), all) => all.iter().find(|i| i.id == id),
             (None, [only]) => Some(only),
             (None, _) => None,

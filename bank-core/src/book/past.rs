@@ -87,7 +87,7 @@ impl Book {
             }
         }
         if need.object.is_some() || need.history || !view.past.is_empty() {
-            self.add_history(view);
+            self.add_history(need.history_of, view);
         }
         let on: Vec<AllocationId> = view
             .allocations
@@ -186,8 +186,8 @@ impl Book {
         }
     }
 
-    fn add_history(&self, view: &mut View) {
-        let Some(id) = view.requested_instance().map(|i| i.id) else {
+    fn add_history(&self, named: Option<InstanceId>, view: &mut View) {
+        let Some(id) = view.requested_instance(named).map(|i| i.id) else {
             return;
         };
         view.usages = self

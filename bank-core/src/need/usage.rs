@@ -5,6 +5,7 @@ use crate::command::{Assign, Chunk, UsageReport, Whose};
 use crate::directory::Directory;
 use crate::ids::AccountId;
 use crate::model::Instance;
+use crate::rules;
 use crate::select;
 use crate::time::Timestamp;
 use crate::view::View;
@@ -72,10 +73,18 @@ pub(super) fn of_chunk(chunk: &Chunk, directory: &Directory, now: Timestamp) -> 
 /// Further rows for a finished use: the fallback accounts that its instance keeps. A use with an earlier
 /// record also needs all payments for it, which an amended record may give back. One that closed by itself after a charge
 /// needs the owners of its charges.
-pub(super) fn further(view: &View, mut first: Need, mut kept: Vec<AccountId>) -> Option<Need> {
-    let is_known = view.known.as_ref().is_some_and(|k| k.instance.is_some());
-    let waits = |i: &Instance| !i.is_open() && i.is_charged() && !i.is_billed();
-    let has_history = is_known || view.instances.iter().any(waits);
+pub(super) fn further(
+    report: &UsageReport,
+    view: &View,
+    mut first: Need,
+    mut kept: Vec<AccountId>,
+) -> Option<Need> {
+    let known = view.known.as_ref().and_then(|known| known.instance);
+    let is_known = known.is_some();
+    let waits = |i: &&Instance| !i.is_open() && i.is_charged() && !i.is_billed();
+    let same = || rules::same_use(report, view).filter(waits);
+    let own = known.or_else(|| same().map(|instance| instance.id));
+    let has_history = own.is_some();
     kept.retain(|id| !first.accounts.contains(id));
     if kept.is_empty() && !has_history {
         return None;
@@ -83,5 +92,6 @@ pub(super) fn further(view: &View, mut first: Need, mut kept: Vec<AccountId>) ->
     first.accounts.extend(kept);
     first.paid = first.paid || is_known;
     first.history = first.history || has_history;
+    first.history_of = own;
     Some(first)
 }

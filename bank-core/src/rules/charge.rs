@@ -22,7 +22,7 @@ pub(super) use reserved::{owes, settle};
 use crate::amount::Amount;
 use crate::command::{Charge, Request};
 use crate::effects::{Billing, Effects, InstanceChange};
-use crate::ids::{AllocationId, Next, TxId, UsageId};
+use crate::ids::{AllocationId, InstanceId, Next, TxId, UsageId};
 use crate::model::{Closing, Facts, Instance, Lien, LienState, Mode, Standing};
 use crate::postings::Postings;
 use crate::refusal::Refusal;
@@ -97,13 +97,14 @@ fn bill(
     bill.finish(charge, counted, mode, ctx)
 }
 
-/// Whether a reported total is worth less than what was billed.
-pub(super) fn falls(charge: &Charge, view: &View, ctx: &Context<'_>) -> bool {
+/// The instance of a reported total that is worth less than what was billed.
+pub(super) fn falls(charge: &Charge, view: &View, ctx: &Context<'_>) -> Option<InstanceId> {
     if keep::owner(charge, view, ctx).is_some() {
-        return false;
+        return None;
     }
-    let begun = begin(charge, view, ctx, true);
-    begun.is_ok_and(|begun| begun.priced.is_some_and(|amount| amount < Amount::ZERO))
+    let begun = begin(charge, view, ctx, true).ok()?;
+    let is_less = begun.priced.is_some_and(|amount| amount < Amount::ZERO);
+    is_less.then_some(begun.bill.instance.id)
 }
 
 /// A charge with a known amount and open payers.

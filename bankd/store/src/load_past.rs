@@ -49,7 +49,7 @@ pub(super) fn add(
         }
     }
     if need.object.is_some() || need.history || !view.past.is_empty() {
-        add_history(connection, view)?;
+        add_history(connection, need.history_of, view)?;
     }
     let on: Vec<AllocationId> = view
         .allocations
@@ -206,9 +206,13 @@ fn entries_of(connection: &Connection, tx: TxId, last: i64) -> Result<Vec<Entry>
     Ok(found)
 }
 
-/// The charges of the one instance in view, and their reversals.
-fn add_history(connection: &Connection, view: &mut View) -> Result<(), Error> {
-    let Some(own) = view.requested_instance() else {
+/// The charges of the named instance, or of the one that is in view, and their reversals.
+fn add_history(
+    connection: &Connection,
+    named: Option<InstanceId>,
+    view: &mut View,
+) -> Result<(), Error> {
+    let Some(own) = view.requested_instance(named) else {
         return Ok(());
     };
     let own: Instance = own.clone();
