@@ -448,6 +448,9 @@ impl Ledger for Book {
         for row in &effects.assigned {
             self.give(row);
         }
+        if let Some(row) = &effects.returned {
+            self.give_back(row);
+        }
         for proposal in &effects.proposals {
             self.proposals.insert(proposal.id, proposal.clone());
         }

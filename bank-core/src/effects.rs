@@ -24,7 +24,7 @@ mod period;
 mod traces;
 mod used;
 
-pub use assigned::{Assigned, AssignedUse};
+pub use assigned::{Assigned, AssignedUse, ReturnedUse};
 pub use charge::Charged;
 pub use choice::{Choice, Settings};
 pub use correction::{Adjusted, Refunded, Reversed, Settled, Transferred};
@@ -71,6 +71,8 @@ pub struct Effects {
     pub uses: Vec<UseRow>,
     /// Finished uses that got their project after all.
     pub assigned: Vec<AssignedUse>,
+    /// The finished use of which an undo changed the assignment.
+    pub returned: Option<ReturnedUse>,
     /// The instance whose finished use a person gave to its owner.
     pub given: Option<InstanceId>,
     /// Proposals as they are afterwards.

@@ -447,6 +447,7 @@ impl Postings {
             .filter(|a| touched.contains(&a.id));
         Effects {
             given: None,
+            returned: None,
             allocations: allocations.collect(),
             reshaped: self.reshaped,
             transactions: self.transactions,

@@ -217,6 +217,9 @@ pub(crate) const DISPUTED: &str = "disputed_s=";
 /// The word of a charge that reported a total, not what was new since the charge before.
 pub(crate) const TOTAL: &str = "total";
 
+/// The first word of both transactions of an assignment.
+pub(crate) const ASSIGNED: &str = "assigned";
+
 /// Whether a charge reported a total: its seconds are what was new, its price is that of all.
 pub fn is_of_total(reason: &str) -> bool {
     // The explanation of a given amount is outside input.
@@ -227,8 +230,14 @@ pub fn is_of_total(reason: &str) -> bool {
 /// Whether a charge billed all of its use, less what was billed before: a total, or a finished use.
 pub(crate) fn is_of_whole(reason: &str) -> bool {
     let own = reason.split(GIVEN).next().unwrap_or_default();
-    let is_whole = |w: &str| w == TOTAL || w == "assigned" || w.starts_with("counted=");
+    let is_whole = |w: &str| w == TOTAL || w == ASSIGNED || w.starts_with("counted=");
     own.split(' ').any(is_whole)
+}
+
+/// Whether a transaction is a part of an assignment.
+pub(crate) fn is_of_assignment(reason: &str) -> bool {
+    let own = reason.split(GIVEN).next().unwrap_or_default();
+    own.split(' ').any(|word| word == ASSIGNED)
 }
 
 /// Whether a charge is of a finished use, which states all of its hours.

@@ -2,7 +2,7 @@
 
 use super::Book;
 use crate::command::Identity;
-use crate::effects::{KnownUse, OtherUse, UseRow};
+use crate::effects::{KnownUse, OtherUse, ReturnedUse, UseRow};
 use crate::ids::InstanceId;
 use crate::model::{Instance, InstanceKey, ObjectType};
 use crate::need::{INSTANCES_MAX, Need};
@@ -10,6 +10,7 @@ use crate::reconcile::is_same_id;
 use crate::view::View;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Whether two keys are those of one object.
 fn is_alike(one: &InstanceKey, other: &InstanceKey) -> bool {
@@ -21,6 +22,18 @@ impl Book {
     /// Whether an object was ever used, with or without the name of a server after its id.
     pub(super) fn is_used(&self, key: &InstanceKey) -> bool {
         self.instances.values().any(|i| is_alike(&i.key, key))
+    }
+
+    /// Takes an undone assignment of a finished use back, or does it again.
+    pub(super) fn give_back(&mut self, row: &ReturnedUse) {
+        let of_row = |known: &&mut UseRow| known.instance == Some(row.instance);
+        for known in self.uses.values_mut().filter(of_row) {
+            let whose = &mut Arc::make_mut(&mut known.report).request.whose;
+            whose.project = Some(row.project.clone());
+            whose.user = Some(row.user.clone());
+            known.given = !row.waits;
+            known.amount = Some(row.amount);
+        }
     }
 
     /// The finished uses of an object, from any source.

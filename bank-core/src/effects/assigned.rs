@@ -3,7 +3,7 @@
 use super::Charged;
 use crate::amount::Amount;
 use crate::command::Identity;
-use crate::ids::AllocationId;
+use crate::ids::{AllocationId, InstanceId};
 use crate::refusal::Refusal;
 
 /// The change of a finished use that gets its project.
@@ -21,6 +21,21 @@ pub struct AssignedUse {
     pub amount: Option<Amount>,
     /// The allocation with its shadow total, if it came with a chunk.
     pub on: Option<AllocationId>,
+}
+
+/// The finished use of an instance after its assignment was undone, or done again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReturnedUse {
+    /// Which instance was charged for it.
+    pub instance: InstanceId,
+    /// The project that it is for now.
+    pub project: String,
+    /// The user that it is for now.
+    pub user: String,
+    /// Its price now.
+    pub amount: Amount,
+    /// Whether it waits for a project.
+    pub waits: bool,
 }
 
 /// The answer to an assignment.

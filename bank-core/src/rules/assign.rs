@@ -13,7 +13,7 @@ use crate::postings::{About, Postings};
 use crate::refusal::{Refusal, short};
 use crate::rules::charge;
 use crate::select;
-use crate::terms::{Terms, Whole};
+use crate::terms::{ASSIGNED, Terms, Whole};
 use crate::time::Timestamp;
 use crate::usage::{self, kept};
 use crate::view::{Context, View};
@@ -271,7 +271,7 @@ fn row(assign: &Assign, amount: Option<Amount>) -> AssignedUse {
 }
 
 fn remark(assign: &Assign) -> String {
-    let detail = format!("assigned source={}", assign.identity.source);
+    let detail = format!("{ASSIGNED} source={}", assign.identity.source);
     format!("{detail} {}", assign.note).trim_end().to_owned()
 }
 

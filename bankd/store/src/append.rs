@@ -54,6 +54,9 @@ pub(super) fn append(store: &mut SqliteStore, effects: &Effects) -> Result<(), E
     for row in &effects.assigned {
         unmapped::give(store, row, tx)?;
     }
+    if let Some(row) = &effects.returned {
+        unmapped::give_back(&store.connection, row)?;
+    }
     if let Some(instance) = effects.given {
         uses::give(&store.connection, instance)?;
     }

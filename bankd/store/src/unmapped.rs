@@ -6,7 +6,7 @@ use super::tally::Change;
 use super::{Error, export, seal};
 use bank_core::command::{HISTORY, Identity, Whose};
 use bank_core::directory::Directory;
-use bank_core::effects::{AssignedUse, Became, UseRow};
+use bank_core::effects::{AssignedUse, Became, ReturnedUse, UseRow};
 use bank_core::select;
 use bank_core_figures::rollup::Sign;
 use foldhash::HashMap;
@@ -70,6 +70,11 @@ fn amended(connection: &Connection, row: &UseRow, waits: bool) -> Result<(), Err
     let number: i64 = connection
         .prepare_cached(concat!("SELECT ", one!()))?
         .query_row(key, |r| r.get(0))?;
+    set(connection, number, waits)
+}
+
+/// Notes whether a finished use that is not new waits.
+fn set(connection: &Connection, number: i64, waits: bool) -> Result<(), Error> {
     if !waits {
         let sql = "DELETE FROM unmapped WHERE identity = ?1";
         connection.prepare_cached(sql)?.execute([number])?;
@@ -184,5 +189,25 @@ pub(super) fn give(
     let sql = concat!("DELETE FROM unmapped WHERE identity = ", one!());
     let gone = params![source, id, start.0];
     connection.prepare_cached(sql)?.execute(gone)?;
+    Ok(())
+}
+
+/// The finished use of an instance waits for a project again, because its assignment was undone, or waits no more, because
+/// that was done again.
+pub(super) fn give_back(connection: &Connection, row: &ReturnedUse) -> Result<(), Error> {
+    let sql = "SELECT id FROM usage_identity WHERE instance = ?1";
+    let mut statement = connection.prepare_cached(sql)?;
+    let rows = statement.query_map([row.instance.0], |r| r.get(0))?;
+    let numbers: Vec<i64> = rows.collect::<Result<_, _>>()?;
+    let sql =
+        "UPDATE usage_identity SET project = ?2, user = ?3, amount = ?4, given = ?5 WHERE id = ?1";
+    for number in numbers {
+        let before = export::Before::of(connection, number)?;
+        let values = (number, &row.project, &row.user, row.amount.0, !row.waits);
+        connection.prepare_cached(sql)?.execute(values)?;
+        seal::renew(connection, "usage_identity", &[&number])?;
+        export::changed(connection, number, before)?;
+        set(connection, number, row.waits)?;
+    }
     Ok(())
 }

@@ -308,6 +308,73 @@ fn an_undone_assignment_brings_no_earlier_project_back() {
     bank.verify();
 }
 
+/// The id of a job comes back. A total of the later use that falls reduces what each of its owners was charged.
+#[test]
+fn a_falling_total_of_a_second_use_reduces_each_owner() {
+    let mut bank = funded();
+    accepted(&bank, "end", "a", ("chemistry", "amy"), 100);
+    bank.set_clock(T0 + 86_400);
+    accepted(&bank, "charge", "a", ("physics", "bob"), 30);
+    accepted(&bank, "charge", "a", ("chemistry", "amy"), 60);
+    let owner = ["charge", "a", "-A", "chemistry", "-u", "amy"];
+    let total = ["--procs", "1", "--duration", "45", "--total"];
+    bank.bank_ok(&[&owner[..], &total[..]].concat());
+    assert_eq!(agreed(&bank), ["chemistry 130 130", "physics 15 15"]);
+    bank.verify();
+}
+
+/// Without both parts of its assignment, a use waits again: it is listed, and another project can get it. Done again, the
+/// assignment holds.
+#[test]
+fn a_use_waits_again_after_the_undo_of_its_assignment() {
+    for mode in ["strict", "track", "notional"] {
+        let mut bank = funded();
+        bank.bank_ok(&["machine", "add", "green", "--mode", mode]);
+        bank.set_clock(T0 + 86_400);
+        let row = r#"{"source":"s","id":"u1","machine":"green","project":"ghost","user":"bob","start":"2025-12-01T01:00:00Z","end":"2025-12-01T01:10:00Z","processors":2}"#;
+        let (file, name) = path(&bank, "in.jsonl");
+        std::fs::write(file, format!("{row}\n")).unwrap();
+        bank.bank_ok(&["import", "jsonl", &name]);
+        let state = || {
+            agree_exactly(&bank);
+            let waits = bank.json(&["unmapped"]);
+            let waits = waits["items"].as_array().map_or(0, Vec::len);
+            let owner = &bank.query("SELECT project FROM usage_identity")[0][0];
+            format!("{owner}, {waits} waits")
+        };
+        let assign = |project: &str| {
+            let assign = ["unmapped", "assign", "account=ghost", project];
+            bank.bank_ok(&[&assign[..], &["--no-rule", "--yes"]].concat());
+        };
+        let last = || {
+            bank.query("SELECT max(id) FROM tx")[0][0]
+                .parse::<u64>()
+                .unwrap()
+        };
+        let undo = |tx: u64| {
+            bank.bank_ok(&["undo", &tx.to_string()]);
+            last()
+        };
+        assert_eq!(state(), "ghost, 1 waits", "{mode}");
+        assign("physics");
+        assert_eq!(state(), "physics, 0 waits", "{mode}");
+        let charge = last();
+        let charge_undone = undo(charge);
+        assert_eq!(state(), "physics, 0 waits", "{mode}");
+        let return_undone = undo(charge - 1);
+        assert_eq!(state(), "ghost, 1 waits", "{mode}");
+        undo(return_undone);
+        undo(charge_undone);
+        assert_eq!(state(), "physics, 0 waits", "{mode}");
+        undo(last());
+        undo(last() - 2);
+        assert_eq!(state(), "ghost, 1 waits", "{mode}");
+        assign("chemistry");
+        assert_eq!(state(), "chemistry, 0 waits", "{mode}");
+        bank.verify();
+    }
+}
+
 /// Usage can name a project that is not registered. Lists and exports select it by its name, and refuse a misspelt one.
 #[test]
 fn a_project_of_usage_only_is_selected_by_its_name() {

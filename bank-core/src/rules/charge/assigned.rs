@@ -8,6 +8,7 @@ use crate::model::Instance;
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
 use crate::rules::correction::{announce, announce_moved, move_money};
+use crate::terms::ASSIGNED;
 use crate::time::{Seconds, Timestamp};
 use crate::view::{Context, View};
 
@@ -29,7 +30,7 @@ pub(super) fn take_back(
     // Money that waited goes back now. Shadow figures stay in their time.
     let booked = if in_shadow { at } else { ctx.now };
     let tx = postings.begin_for("adjust", booked, instance.id);
-    postings.remark("assigned");
+    postings.remark(ASSIGNED);
     let usage = UsageId(Next::take(&mut postings.next.usage));
     let about = About {
         usage: Some(usage),

@@ -137,7 +137,10 @@ fn check_assigned(root: &PastTx, target: &PastTx, view: &View) -> Result<(), Ref
     let is_first = |tx: TxId| tx.0.saturating_add(1) == root.id.0;
     let first = view.history.iter().filter(|(tx, _)| is_first(*tx));
     let mut back = first.filter_map(|(_, e)| taken_back_by(&view.history, e.id));
-    match back.next().filter(|_| root.reason.contains("assigned ")) {
+    match back
+        .next()
+        .filter(|_| terms::is_of_assignment(&root.reason))
+    {
         Some(TxId(by)) => {
             let why =
                 format!("the use went back to `#unbilled` after it; undo transaction {by} first");

@@ -2,11 +2,12 @@
 
 use super::{announce, announce_moved};
 use crate::amount::Amount;
-use crate::effects::{Billing, Entry, EntryKind, UsageRow};
+use crate::effects::{Billing, Entry, EntryKind, ReturnedUse, UsageRow};
 use crate::history::{PastTx, Placed, bills, is_charge, standing};
 use crate::ids::{TxId, UsageId};
 use crate::model::Instance;
 use crate::postings::Postings;
+use crate::select;
 use crate::terms;
 use crate::time::Seconds;
 use crate::view::{Context, View};
@@ -165,6 +166,27 @@ pub(super) fn name_payer(instance: &mut Instance, settlement: &PastTx, billing: 
         instance.fallback_from = None;
     }
     named.is_some()
+}
+
+/// The finished use that waits for a project again after the undo of its assignment, and not any more once that is done again.
+pub(super) fn returned(
+    root: &PastTx,
+    instance: &Instance,
+    (view, ctx): (&View, &Context<'_>),
+    undone: bool,
+) -> Option<ReturnedUse> {
+    if !is_taken_back(root, view) || !terms::is_of_assignment(&root.reason) {
+        return None;
+    }
+    let project = &instance.facts.project;
+    let billed = instance.billed.0.saturating_add(instance.shadow_billed.0);
+    Some(ReturnedUse {
+        instance: instance.id,
+        project: project.clone(),
+        user: instance.facts.user.clone(),
+        amount: Amount(billed),
+        waits: undone && !select::is_payer(ctx.directory, project),
+    })
 }
 
 /// A row that counts nothing, in which what an assignment took from `#unbilled` goes to the project of the assignment, or

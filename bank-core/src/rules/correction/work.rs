@@ -101,14 +101,10 @@ fn reverse_money(
         "charge" | "adjust" => {
             let of_all = worth(back.plus(row.amount)?, ctx)?;
             let exact = added(root, undone).or(has_amounts.then_some(of_all));
-            facts_changed = quantities::follow(instance, root, (view, ctx), undone)
-                | moved::name_mover(instance, root, (view, ctx), undone);
-            // Before the seconds change: they and the windows are those of the same time.
-            unbill_windows(&mut postings, instance, root, view, undone)?;
             let whole = with_time_of(&row, &opposites);
-            uncount(instance, priced(root, own, view), &whole, exact, ctx)?;
-            bounds::check(undone, (root, target), instance, view, ctx)?;
-            undispute(instance, root, undone);
+            let rows = (priced(root, own, view), &whole);
+            let of = (root, target);
+            facts_changed = follow_charge(&mut postings, instance, of, (rows, exact), (view, ctx))?;
         }
         "settle" => {
             instance.billed = instance.billed.plus(row.amount)?;
@@ -128,7 +124,31 @@ fn reverse_money(
         facts_changed,
         standing_changed: before != instance.standing(),
     });
-    Ok(reversed(postings, tx, target, parts))
+    let returned = moved::returned(root, instance, (view, ctx), undone);
+    Ok(Effects {
+        returned,
+        ..reversed(postings, tx, target, parts)
+    })
+}
+
+/// The names, quantities, windows and sums of the instance without a charge, or with it again. Returns whether its facts
+/// changed.
+fn follow_charge(
+    postings: &mut Postings,
+    instance: &mut Instance,
+    (root, target): (&PastTx, &PastTx),
+    ((priced, whole), exact): ((&UsageRow, &UsageRow), Option<Added>),
+    (view, ctx): (&View, &Context<'_>),
+) -> Result<bool, Refusal> {
+    let undone = view.past.len() % 2 == 1;
+    let changed = quantities::follow(instance, root, (view, ctx), undone)
+        | moved::name_mover(instance, root, (view, ctx), undone);
+    // Before the seconds change: they and the windows are those of the same time.
+    unbill_windows(postings, instance, root, view, undone)?;
+    uncount(instance, priced, whole, exact, ctx)?;
+    bounds::check(undone, (root, target), instance, view, ctx)?;
+    undispute(instance, root, undone);
+    Ok(changed)
 }
 
 /// The last usage row of a transaction, and those before it: if an amended record moved the use from another project, that
