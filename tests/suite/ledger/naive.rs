@@ -16,6 +16,7 @@ mod hold;
 mod journal;
 mod lien;
 mod money;
+mod moved;
 mod people;
 mod price;
 mod quote;

@@ -461,7 +461,7 @@ impl Naive {
         } else {
             self.wait(n, bill.at, charge.terms.idle.unwrap_or(self.policy.idle));
         }
-        self.correct_expiries(tx, bill.gives_back);
+        self.correct_expiries(tx, bill.gives_back, bill.at);
         let amount = if mode == Mode::Track { 0 } else { bill.amount };
         let debt = (bill.debt > 0).then(|| format!("debt {}", bill.debt));
         let fallback = (bill.by_fallback > 0).then(|| format!("by fallback {}", bill.by_fallback));

@@ -183,6 +183,8 @@ impl Naive {
                 ..Entry::default()
             });
         }
+        let of_job = self.uses.iter_mut().filter(|own| own.instance == Some(n));
+        of_job.for_each(|own| own.is_given = true);
         self.instances[n].facts.project.clone_from(&settle.project);
         let payer = self.find(&self.whose_is(n));
         let fits = self.billable(&payer, &self.instances[n].facts);

@@ -278,8 +278,9 @@ impl Naive {
     }
 
     /// What was charged to an expired allocation is active money no more: it is corrected at the
-    /// boundary, in a transaction of its own.
-    pub(super) fn correct_expiries(&mut self, tx: usize, gives_back: bool) {
+    /// boundary, in a transaction of its own. A charge that is booked after the boundary and counts from before it, and one
+    /// that gives money back, corrects it itself.
+    pub(super) fn correct_expiries(&mut self, tx: usize, gives_back: bool, at: Timestamp) {
         let mut taken: Vec<(usize, i64)> = Vec::new();
         for entry in &self.journal[tx].entries {
             match taken.iter_mut().find(|(id, _)| *id == entry.allocation) {
@@ -289,7 +290,14 @@ impl Naive {
         }
         let is_expired = |id: usize| self.allocations[id].phase == Phase::Expired;
         taken.retain(|(id, sum)| *sum != 0 && is_expired(*id));
-        let (at_once, later): (Vec<_>, Vec<_>) = taken.into_iter().partition(|_| gives_back);
+        let booked = self.journal[tx].at;
+        let is_between = |id: usize| {
+            let end = self.allocations[id].window.end;
+            end.is_some_and(|end| at < end && end <= booked)
+        };
+        let (at_once, later): (Vec<_>, Vec<_>) = taken
+            .into_iter()
+            .partition(|(id, _)| gives_back || is_between(*id));
         for (id, sum) in at_once {
             self.expire_again(id, -sum);
         }

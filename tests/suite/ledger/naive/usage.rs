@@ -25,6 +25,8 @@ pub(super) struct Use {
     pub(super) instance: Option<usize>,
     /// Neither kept nor unused.
     pub(super) counts: bool,
+    /// A person gave it to its owner, and its source named nobody else since.
+    pub(super) is_given: bool,
 }
 
 /// What a policy says of a use.
@@ -51,6 +53,9 @@ impl Naive {
         let is_foreign = owner.is_some_and(|owner| owner != report.source);
         let verdict = verdict(policy, report)?;
         let known = self.known(report);
+        if let Some(known) = known.as_ref().filter(|_| self.is_replaced(report)) {
+            return Ok(format!("duplicate {}", known.counted).trim_end().to_owned());
+        }
         let same = known.as_ref().filter(|known| known.report == *report);
         // What was kept for another source is charged once the machine is this one's.
         if let Some(same) = same.filter(|same| !same.is_kept || is_foreign) {
@@ -75,8 +80,15 @@ impl Naive {
         if is_billed && let Some(known) = known.as_ref().filter(|k| k.report == *report) {
             return Ok(format!("duplicate {}", known.counted).trim_end().to_owned());
         }
+        let as_reported = report;
+        let of_owner = known
+            .as_ref()
+            .and_then(|known| self.of_owner(report, known));
+        let is_given = of_owner.is_some();
+        let report = of_owner.as_ref().unwrap_or(report);
         if is_foreign || is_billed {
-            self.took(report, true, "", before);
+            self.took(as_reported, true, "", before);
+            self.uses.last_mut().unwrap().is_given = is_given;
             return Ok("kept".to_owned());
         }
         match verdict {
@@ -85,12 +97,13 @@ impl Naive {
                 charge.duration = Some(Seconds(seconds));
                 let word = before.map_or("charged", |_| "adjusted");
                 let (n, answer) = self.charge_whole(&charge, (before, same), Some(processors))?;
-                self.took(report, false, &counted, Some(n));
+                self.took(as_reported, false, &counted, Some(n));
+                self.uses.last_mut().unwrap().is_given = is_given;
                 Ok(format!("{word} {counted}: {answer}"))
             }
             Verdict::Unused(why) if before.is_none() => {
                 let closed = self.close_unused(report, same);
-                self.took(report, false, why, closed);
+                self.took(as_reported, false, why, closed);
                 self.uses.last_mut().unwrap().counts = false;
                 Ok(format!("unused {why}"))
             }
@@ -99,10 +112,33 @@ impl Naive {
                 charge.duration = Some(Seconds(0));
                 charge.terms.amount = Some(Amount::ZERO);
                 let (n, answer) = self.charge_whole(&charge, (before, same), None)?;
-                self.took(report, false, why, Some(n));
+                self.took(as_reported, false, why, Some(n));
+                self.uses.last_mut().unwrap().is_given = is_given;
                 Ok(format!("free {why}: {answer}"))
             }
         }
+    }
+
+    /// Whether a later record of the same identity replaced this one.
+    fn is_replaced(&self, report: &UsageReport) -> bool {
+        let newest = self.known(report);
+        let is_newest = newest.is_some_and(|known| known.report == *report);
+        !is_newest && self.uses.iter().any(|known| known.report == *report)
+    }
+
+    /// An amended record in the names of the owner to whom a person gave the use, unless its source names another owner than
+    /// before.
+    fn of_owner(&self, report: &UsageReport, known: &Use) -> Option<UsageReport> {
+        let facts = &self.instances[known.instance?].facts;
+        let (own, before) = (&report.request.whose, &known.report.request.whose);
+        let is_same = (&own.project, &own.user) == (&before.project, &before.user);
+        if !known.is_given || !is_same || self.project(&facts.project).is_none() {
+            return None;
+        }
+        let mut report = report.clone();
+        report.request.whose.project = Some(facts.project.clone());
+        report.request.whose.user = Some(facts.user.clone()).filter(|name| !name.is_empty());
+        Some(report)
     }
 
     /// An amended record replaces the one before it, also what that one alone states.
@@ -262,6 +298,7 @@ impl Naive {
             counted: counted.to_owned(),
             instance: n,
             counts: !is_kept,
+            is_given: false,
         });
     }
 }
