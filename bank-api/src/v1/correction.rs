@@ -90,6 +90,9 @@ pub struct NewRefund {
     /// `job` or `reservation`. Required if both have this id.
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
+    /// Which use of an id that was used again, from 1; absent: the newest that was charged.
+    #[serde(default, rename = "use", skip_serializing_if = "Option::is_none")]
+    pub number: Option<i64>,
     /// Exact decimal above zero; absent: everything that is left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amount: Option<String>,
@@ -151,6 +154,9 @@ pub struct NewSettlement {
     /// `job` or `reservation`. Required if both have this id.
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
+    /// Which use of an id that was used again, from 1; absent: the newest that is on `#unbilled`.
+    #[serde(default, rename = "use", skip_serializing_if = "Option::is_none")]
+    pub number: Option<i64>,
     /// The project to charge.
     pub project: String,
     /// Reason, kept in the journal.

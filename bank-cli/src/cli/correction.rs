@@ -39,6 +39,9 @@ pub(crate) struct RefundArgs {
     /// job or reservation, if both have this id
     #[arg(long = "type", value_name = "KIND")]
     pub(crate) kind: Option<String>,
+    /// This use of a job id that was used again, from 1 [default: the newest that was charged]
+    #[arg(long = "use", value_name = "N")]
+    pub(crate) number: Option<i64>,
     /// Only charges paid by this account
     #[arg(short = 'a', long)]
     pub(crate) account: Option<String>,
@@ -100,6 +103,9 @@ pub(crate) struct SettleArgs {
     /// job or reservation, if both have this id
     #[arg(long = "type", value_name = "KIND")]
     pub(crate) kind: Option<String>,
+    /// This use of a job id that was used again, from 1 [default: the newest on #unbilled]
+    #[arg(long = "use", value_name = "N")]
+    pub(crate) number: Option<i64>,
     /// Reason, recorded in the journal
     #[arg(long, value_name = "TEXT")]
     pub(crate) note: Option<String>,

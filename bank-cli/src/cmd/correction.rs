@@ -46,6 +46,7 @@ pub(super) fn refund(context: &Context, args: RefundArgs) -> Result<String, Fail
         job: args.job,
         machine: args.machine,
         kind: args.kind,
+        number: args.number,
         amount: args.amount,
         account: args.account,
         note: args.note,
@@ -78,6 +79,7 @@ pub(super) fn settle(context: &Context, args: SettleArgs) -> Result<String, Fail
         job: args.job,
         machine: args.machine,
         kind: args.kind,
+        number: args.number,
         project: args.project,
         note: args.note,
     };

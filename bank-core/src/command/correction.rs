@@ -68,6 +68,8 @@ pub struct Refund {
     pub machine: Option<String>,
     /// Job or reservation; none where only one of them has the id.
     pub object_type: Option<ObjectType>,
+    /// Which use of the id, from 1; the newest that was charged by default.
+    pub number: Option<i64>,
     /// Above zero; everything that is left by default.
     pub amount: Option<Amount>,
     /// Only what this account paid, by name.
@@ -111,6 +113,9 @@ pub struct Settle {
     pub machine: Option<String>,
     /// Job or reservation; none where only one of them has the id.
     pub object_type: Option<ObjectType>,
+    /// Which use of the id, from 1; by default the newest one that is on the suspense account, else the newest one that was
+    /// charged.
+    pub number: Option<i64>,
     /// The project that pays.
     pub project: String,
     /// Kept in the journal.

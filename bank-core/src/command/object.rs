@@ -364,6 +364,7 @@ fn of_after(after: &After) -> Vec<Object<'_>> {
                 object_id,
                 machine,
                 object_type: _,
+                number: _,
                 amount: _,
                 account: only,
                 reissue_until: _,
@@ -378,6 +379,7 @@ fn of_after(after: &After) -> Vec<Object<'_>> {
                 object_id,
                 machine,
                 object_type: _,
+                number: _,
                 project,
                 note: _,
             } = settle;

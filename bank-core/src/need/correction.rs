@@ -17,23 +17,30 @@ pub struct ObjectQuery {
     pub machine: Option<String>,
     /// Only of this kind.
     pub object_type: Option<ObjectType>,
+    /// Only this use of the id, from 1.
+    pub number: Option<i64>,
+    /// Rather one with an amount that no account pays than a newer one.
+    pub unbilled_first: bool,
 }
 
 impl ObjectQuery {
     /// Of all uses of the id, newest first, one for each machine and kind: the newest that was
-    /// charged, else the newest.
+    /// charged, else the newest. If that is asked for, one that no account pays comes before all.
     pub fn pick(&self, uses: Vec<Instance>) -> Vec<Instance> {
         let mut picked: Vec<Instance> = Vec::new();
         let fits = |i: &Instance| {
             self.machine.as_ref().is_none_or(|m| *m == i.key.machine)
                 && self.object_type.is_none_or(|t| t == i.key.object_type)
+                && self.number.is_none_or(|n| n == i.number)
+        };
+        let rank = |i: &Instance| {
+            let is_unbilled = i.account.is_none() && !i.billed.is_zero();
+            (self.unbilled_first && is_unbilled, i.last_usage.is_some())
         };
         for instance in uses.into_iter().filter(fits) {
             match picked.iter_mut().find(|p| p.key == instance.key) {
                 None => picked.push(instance),
-                Some(known) if known.last_usage.is_none() && instance.last_usage.is_some() => {
-                    *known = instance;
-                }
+                Some(known) if rank(known) < rank(&instance) => *known = instance,
                 Some(_) => {}
             }
         }
@@ -58,6 +65,8 @@ pub(super) fn need(command: &After, directory: &Directory) -> Need {
                 object_id: refund.object_id.clone(),
                 machine: refund.machine.clone(),
                 object_type: refund.object_type,
+                number: refund.number,
+                unbilled_first: false,
             }),
             ..Need::default()
         },
@@ -79,6 +88,8 @@ pub(super) fn need(command: &After, directory: &Directory) -> Need {
                     object_id: settle.object_id.clone(),
                     machine: settle.machine.clone(),
                     object_type: settle.object_type,
+                    number: settle.number,
+                    unbilled_first: true,
                 }),
                 accounts,
                 ..Need::default()

@@ -79,6 +79,40 @@ fn a_window_is_billed_once_over_all_uses_of_an_id() {
     bank.verify();
 }
 
+/// A refund and a settlement reach each use of an id. Without a number, a settlement finds those that nobody pays for.
+#[test]
+fn each_use_of_an_id_is_refunded_and_settled() {
+    let mut bank = rich();
+    for (id, project) in [("u.1", "chemistry"), ("u.2", "ghost")] {
+        for hour in [1, 3] {
+            let end = T0 + hour * 3600;
+            bank.set_clock(end.max(T0 + 3 * 3600 * i64::from(id == "u.2")));
+            let run = document(id, 100 * hour, &times(end - 100 * hour, end));
+            let run = String::from_utf8(run).unwrap();
+            let run = run.replace("<Account>chemistry", &format!("<Account>{project}"));
+            bank.script("end", run.as_bytes()).expect(0, "");
+        }
+    }
+    assert_eq!(billed(&bank, 1_000_000), 400);
+    let refund = |words: &[&str]| bank.bank(&[&["refund", "u.1"], words].concat());
+    let ran = refund(&["301"]);
+    ran.expect_stderr(&["only 300 credits", "--use N refunds an earlier one"]);
+    assert_eq!(refund(&["100", "--use", "1"]).exit, 0);
+    assert_eq!(refund(&["--use", "3"]).exit, 4);
+    let refunded = "SELECT i.number, e.amount FROM entry e JOIN usage u ON u.id = e.usage
+                    JOIN instance i ON i.id = u.instance WHERE e.kind = 'refund'";
+    assert_eq!(bank.query(refunded), [["1", "100"]]);
+    let settled = |words: &[&str]| {
+        let ran = bank.bank(&[&["settle", "u.2", "-A", "chemistry"], words].concat());
+        (ran.exit, 1_000_000 - bank.figures("chemistry").0)
+    };
+    assert_eq!(settled(&["--use", "1"]), (0, 400));
+    assert_eq!(settled(&[]), (0, 700));
+    assert_eq!(settled(&[]).0, 1);
+    sums::agree(&bank);
+    bank.verify();
+}
+
 /// An explanation lists the uses of an id, and explains the one that is asked for.
 #[test]
 fn each_use_of_an_id_is_explained() {

@@ -13,6 +13,7 @@ use bank_core::time::{Timestamp, Window};
 use bankd_ledger::access::right::Right;
 use bankd_query::Cell;
 use bankd_services::Services;
+use bankd_store::read::jobs;
 
 use super::query::{equal, find, of_object};
 use super::reply::{Came, element, escaped};
@@ -296,9 +297,11 @@ async fn refund(asked: &Asked<'_>) -> Made {
             Some(known.ok_or_else(|| bad("Type", "Job or Reservation"))?)
         }
     };
+    let mut number = None;
     if let Some(id) = asked.number("Id")? {
         let named = by_number(asked, id).await?;
-        if let Some([name, on, kind]) = named {
+        if let Some(([name, on, kind], use_number)) = named {
+            number = Some(use_number);
             let kind = ObjectType::parse(&kind.to_lowercase());
             let differs = [
                 ("JobId", job.is_some_and(|job| job != name)),
@@ -320,6 +323,7 @@ async fn refund(asked: &Asked<'_>) -> Made {
         object_id: object_id.clone(),
         machine,
         object_type,
+        number,
         amount: asked.amount("Amount")?,
         account,
         reissue_until: None,
@@ -335,46 +339,26 @@ async fn refund(asked: &Asked<'_>) -> Made {
     ))
 }
 
-/// `JobId`, `Machine` and `Type` of a job by its number. A refund is of the newest charged use of these, so an
-/// older use is refused.
-async fn by_number(asked: &Asked<'_>, id: i64) -> Result<Option<[String; 3]>, Fault> {
-    let own = |(name, op): (&str, &str)| Wanted {
+/// `JobId`, `Machine` and `Type` of a job by its number, and which use of its id it is.
+async fn by_number(asked: &Asked<'_>, id: i64) -> Result<Option<([String; 3], i64)>, Fault> {
+    let own = |name: &str| Wanted {
         name: name.to_owned(),
-        op: op.to_owned(),
         ..Wanted::default()
     };
-    let columns = [("JobId", ""), ("Machine", ""), ("Type", ""), ("Id", "Tros")];
-    let of = |conditions| Call {
-        wanted: columns.map(own).to_vec(),
-        ..of_object("Job", conditions)
+    let of = Call {
+        wanted: ["JobId", "Machine", "Type"].map(own).to_vec(),
+        ..of_object("Job", vec![equal("Id", id.to_string())])
     };
-    let (_, found) = find(
-        asked.services,
-        asked.request,
-        &of(vec![equal("Id", id.to_string())]),
-    )
-    .await?;
-    let Some([Cell::Text(name), Cell::Text(on), Cell::Text(kind), _]) =
+    let (_, found) = find(asked.services, asked.request, &of).await?;
+    let Some([Cell::Text(name), Cell::Text(on), Cell::Text(kind)]) =
         found.rows.first().map(Vec::as_slice)
     else {
         return Ok(None);
     };
+    let question = move |connection: &_| jobs::one(connection, id);
+    let row = asked.services.readers.run(question).await?;
     let named = [name.clone(), on.clone(), kind.clone()];
-    let same = [
-        ("JobId", name),
-        ("Machine", on),
-        ("Type", kind),
-        ("Stage", &"Charge".to_owned()),
-    ];
-    let same = same.map(|(name, value)| equal(name, value.as_str()));
-    let (_, found) = find(asked.services, asked.request, &of(same.to_vec())).await?;
-    match found.rows.first().and_then(|row| row.last()) {
-        Some(Cell::Number(newest)) if *newest != id => {
-            let message = "a newer use of this job was charged: name the job by its JobId";
-            Err(Fault::new("ambiguous", message))
-        }
-        _ => Ok(Some(named)),
-    }
+    Ok(row.map(|row| (named, row.number)))
 }
 
 /// What the accounts of a query have together.

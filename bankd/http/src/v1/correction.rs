@@ -54,6 +54,7 @@ pub(super) fn refunded(call: &Call) -> Result<Command, Failure> {
         object_id: new.job,
         machine: new.machine,
         object_type: object_type(call, new.kind.as_deref())?,
+        number: new.number,
         account: new.account,
         reissue_until: until.transpose().map_err(|r| call.refused(&r))?,
         note: new.note.unwrap_or_default(),
@@ -103,6 +104,7 @@ pub(super) async fn settle(call: Call) -> Handled {
         object_type: object_type(&call, new.kind.as_deref())?,
         object_id: new.job,
         machine: new.machine,
+        number: new.number,
         project: new.project,
         note: new.note.unwrap_or_default(),
     });

@@ -11,7 +11,17 @@ use bank_core::time::Window;
 impl Naive {
     /// The one use of an object's id that is meant: of each machine the newest, or the newest that
     /// used something.
-    fn one_instance(&self, id: &str, machine: Option<&str>) -> Result<usize, String> {
+    fn one_instance(
+        &self,
+        id: &str,
+        machine: Option<&str>,
+        unbilled_first: bool,
+    ) -> Result<usize, String> {
+        let rank = |n: usize| {
+            let own = &self.instances[n];
+            let is_unbilled = own.account.is_none() && own.billed != 0;
+            (unbilled_first && is_unbilled, self.has_used(n))
+        };
         let mut picked: Vec<usize> = Vec::new();
         for (n, i) in self.instances.iter().enumerate().rev() {
             if i.id != id || machine.is_some_and(|m| m != i.machine) {
@@ -19,7 +29,7 @@ impl Naive {
             }
             let same = |known: &&mut usize| self.instances[**known].machine == i.machine;
             match picked.iter_mut().find(same) {
-                Some(known) if !self.has_used(*known) && self.has_used(n) => *known = n,
+                Some(known) if rank(*known) < rank(n) => *known = n,
                 Some(_) => {}
                 None => picked.push(n),
             }
@@ -35,13 +45,13 @@ impl Naive {
         }
     }
 
-    fn has_used(&self, n: usize) -> bool {
+    pub(super) fn has_used(&self, n: usize) -> bool {
         let mut all = self.journal.iter();
         all.any(|tx| tx.instance == Some(n) && tx.usage.is_some())
     }
 
     pub(super) fn refund(&mut self, refund: &Refund) -> Answer {
-        let n = self.one_instance(&refund.object_id, refund.machine.as_deref())?;
+        let n = self.one_instance(&refund.object_id, refund.machine.as_deref(), false)?;
         if refund.amount.is_some_and(|amount| amount.0 <= 0) {
             return Err(refused("bad_amount"));
         }
@@ -154,7 +164,7 @@ impl Naive {
         if self.project(&settle.project).is_none() {
             return Err(refused("project_unknown"));
         }
-        let n = self.one_instance(&settle.object_id, settle.machine.as_deref())?;
+        let n = self.one_instance(&settle.object_id, settle.machine.as_deref(), true)?;
         let mut unbilled = self.rests(n);
         unbilled.retain(|((tx, at), left)| {
             let entry = &self.journal[*tx].entries[*at];

@@ -47,6 +47,7 @@ fn step(random: &mut Random, now: i64) -> Command {
             object_id: random.below(30).to_string(),
             machine: Some("tower".into()),
             object_type: None,
+            number: None,
             project: random.one(&PROJECTS).into(),
             note: String::new(),
         })),
