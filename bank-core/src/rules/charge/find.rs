@@ -12,7 +12,8 @@ use crate::view::{Context, View};
 /// grace before. Else the newest one that was open at some time of the charged window, else the newest one
 /// that had begun by its documents, else the one that is open now (nami.md 1.4). If none exists for a
 /// scheduler's document, it is the closed use that contains the end in the document. Else it is the newest
-/// use if its lien expired and the start, or user and project, are the same. A use that closed before the start in a
+/// use if its lien expired and the start, or user and project, are the same. For a charge by hand without project and user, it
+/// is the newest charged use. A use that closed before the start in a
 /// document does not match, unless that is its own start. A caller that delivers in order means the newest
 /// one.
 pub(super) fn charged_instance<'a>(
@@ -66,8 +67,19 @@ pub(super) fn charged_instance<'a>(
         .or_else(begun_then)
         .or_else(open_now)
         .or_else(|| over_since_long(view, charge))
+        .or_else(|| named_by_id_only(view, charge))
         .filter(is_meant)
         .or_else(|| charged_by_collector(view, charge, is_meant))
+}
+
+/// The newest charged use, for a person who charges a job and names neither its project nor its user: those of a new job would
+/// be unknown.
+fn named_by_id_only<'a>(view: &'a View, charge: &Charge) -> Option<&'a Instance> {
+    let whose = &charge.request.whose;
+    let is_by_person = !charge.is_checked && charge.terms.source.is_none();
+    let is_named = whose.project.is_some() || whose.user.is_some();
+    let mut charged = view.instances.iter().filter(|i| i.last_usage.is_some());
+    charged.next().filter(|_| is_by_person && !is_named)
 }
 
 /// The use that a collector has charged, with the times in a scheduler's document.

@@ -65,6 +65,13 @@ impl Naive {
             .or_else(|| uses.iter().filter(earlier).find(begun).copied())
             .or_else(|| find(&|_, closed| closed.is_none()))
             .or_else(|| self.charged_long_after(charge, &uses))
+            .or_else(|| {
+                let is_by_person = !charge.is_checked && charge.terms.source.is_none();
+                let is_named = request.whose.project.is_some() || request.whose.user.is_some();
+                let has_usage = |n: &&usize| self.has_used(**n);
+                let charged = uses.iter().find(has_usage).copied();
+                charged.filter(|_| is_by_person && !is_named)
+            })
             .filter(is_meant)
             .or_else(|| {
                 let facts = &request.facts;
