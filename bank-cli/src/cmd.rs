@@ -33,6 +33,7 @@ mod monitor;
 mod monthly;
 pub(crate) mod movements;
 pub(crate) mod nami;
+mod once;
 mod partner;
 pub(crate) mod personal;
 mod pictured;

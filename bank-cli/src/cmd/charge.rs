@@ -6,6 +6,7 @@ use bank_api::v1::{Charged, NewCharge, PaidPart};
 use bank_picture::figure;
 use ureq::http::Method;
 
+use super::once::once;
 use crate::{
     cli::{ChargeArgs, ObjectArgs, UsageArgs},
     context::Context,
@@ -33,8 +34,8 @@ pub(super) fn run(context: &Context, args: ChargeArgs) -> Result<String, Failure
         nodes: usage.nodes,
         memory_mb: usage.memory,
         disk_mb: usage.disk,
-        gres: usage.gres.into_iter().collect(),
-        attributes: usage.attributes.into_iter().collect(),
+        gres: once("--gres", usage.gres)?,
+        attributes: once("--attribute", usage.attributes)?,
         qos: usage.qos,
         class: usage.class,
         group: usage.group,

@@ -6,6 +6,7 @@ use bank_api::v1::{NewQuote, Quote, QuoteLine};
 use bank_picture::figure;
 use ureq::http::Method;
 
+use super::once::once;
 use super::stored_quote;
 use crate::{
     cli::QuoteArgs,
@@ -57,10 +58,10 @@ fn body(args: QuoteArgs, project: Option<String>) -> Result<NewQuote, Failure> {
         machine: args.machine,
         processors: usage.procs,
         nodes: usage.nodes,
-        gres: usage.gres.into_iter().collect(),
+        gres: once("--gres", usage.gres)?,
         qos: usage.qos,
         class: usage.class,
-        attributes: usage.attributes.into_iter().collect(),
+        attributes: once("--attribute", usage.attributes)?,
         guarantee: args.guarantee,
         cost_only: args.cost_only,
     })

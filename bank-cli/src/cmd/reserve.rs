@@ -6,6 +6,7 @@ use bank_api::v1::{Held, NewReserve};
 use bank_picture::figure;
 use ureq::http::Method;
 
+use super::once::once;
 use crate::{
     cli::{ObjectArgs, ReserveArgs, UsageArgs},
     context::Context,
@@ -27,8 +28,8 @@ pub(super) fn run(context: &Context, args: ReserveArgs) -> Result<String, Failur
         nodes: usage.nodes,
         memory_mb: usage.memory,
         disk_mb: usage.disk,
-        gres: usage.gres.into_iter().collect(),
-        attributes: usage.attributes.into_iter().collect(),
+        gres: once("--gres", usage.gres)?,
+        attributes: once("--attribute", usage.attributes)?,
         qos: usage.qos,
         class: usage.class,
         group: usage.group,

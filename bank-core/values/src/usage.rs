@@ -14,6 +14,22 @@ pub const ATTRIBUTE_NAME_MAX: usize = 64;
 /// Longest value of an attribute, in bytes.
 pub const ATTRIBUTE_VALUE_MAX: usize = 1024;
 
+/// Adds a number of a generic resource. Equal names, in any spelling, are added up (nami.md 3.1); none if the sum is too
+/// great.
+pub fn add_resource(all: &mut Vec<(String, Decimal)>, name: String, number: Decimal) -> Option<()> {
+    match all
+        .iter_mut()
+        .find(|(own, _)| own.eq_ignore_ascii_case(&name))
+    {
+        Some((_, sum)) => {
+            let sums = sum.billionths().checked_add(number.billionths())?;
+            *sum = Decimal::from_billionths(sums);
+        }
+        None => all.push((name, number)),
+    }
+    Some(())
+}
+
 /// Measured or requested usage of one document, without its duration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Usage {

@@ -264,7 +264,11 @@ impl<'a> Resources<'a> {
             return Ok(());
         }
         let value = number::decimal(text).ok_or_else(|| not_a(DECIMAL, &name, text, object))?;
-        if let Some((_, sum)) = self.items.iter_mut().find(|(known, _)| *known == name) {
+        if let Some((_, sum)) = self
+            .items
+            .iter_mut()
+            .find(|(known, _)| known.eq_ignore_ascii_case(&name))
+        {
             *sum = sum
                 .checked_add(value)
                 .ok_or_else(|| too_great(&name, object))?;
@@ -279,7 +283,8 @@ impl<'a> Resources<'a> {
     fn merge(mut self, required: Self) -> Vec<(String, Number)> {
         let own = self.items.len();
         for (name, value) in required.items {
-            if !self.items.iter().take(own).any(|(known, _)| *known == name) {
+            let is_name = |(known, _): &(Cow<'_, str>, Number)| known.eq_ignore_ascii_case(&name);
+            if !self.items.iter().take(own).any(is_name) {
                 self.items.push((name, value));
             }
         }

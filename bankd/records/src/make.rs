@@ -339,8 +339,7 @@ fn mode(directory: &Directory, instance: &Instance) -> Mode {
 }
 
 fn gpus(usage: &Used) -> Option<i64> {
-    let found = usage.gres.iter().find(|(name, _)| name == "gpu");
-    found.and_then(|(_, number)| number.as_whole())
+    usage.gpus().and_then(Decimal::as_whole)
 }
 
 /// The account that pays where a fallback does.

@@ -194,3 +194,36 @@ fn write(out: &std::path::Path, text: &str) {
         .unwrap();
     std::io::Write::write_all(&mut &file, text.as_bytes()).unwrap();
 }
+
+/// Names of resources are the same in every spelling: in prices, usage and exports.
+#[test]
+fn a_resource_is_known_in_every_spelling() {
+    let mut bank = bank();
+    bank.bank_ok(&["rate", "set", "VBR", "gpu", "10"]);
+    bank.set_clock(T0 + 3600);
+    for (job, resources, gpus) in [
+        ("a", r#"<GRes name="GPU">2</GRes>"#, "2"),
+        (
+            "b",
+            r#"<GRes name="gpu">1</GRes><GRes name="GPU">2</GRes>"#,
+            "3",
+        ),
+        (
+            "c",
+            r#"<Req><GRes name="GPU">1</GRes></Req><Req><GRes name="gpu">3</GRes></Req>"#,
+            "4",
+        ),
+    ] {
+        let document = format!(
+            "<Job><ObjectID>{job}</ObjectID><User>amy</User><Account>chemistry</Account>\
+             <Processors>1</Processors><ChargeDuration>100</ChargeDuration>{resources}</Job>"
+        );
+        bank.script("end", document.as_bytes()).expect(0, "");
+        let all = uses(&export(&bank, &["jsonl"]));
+        let own = all.iter().find(|one| one["local_job_id"] == job).unwrap();
+        assert_eq!(own["gpus"].to_string(), gpus, "{own}");
+    }
+    let usage = bank.bank_ok(&["usage", "--resource", "gpu", "--units", "seconds"]);
+    assert!(usage.contains(" 900 "), "{usage}");
+    bank.verify();
+}

@@ -7,7 +7,7 @@ use bank_core::decimal::Decimal;
 use bank_core::model::{Facts, ObjectType};
 use bank_core::refusal::Refusal;
 use bank_core::select;
-use bank_core::usage::Usage;
+use bank_core::usage::{Usage, add_resource};
 use bankd_store::read::jobs;
 
 use super::call::Call;
@@ -57,6 +57,22 @@ macro_rules! object_of {
 }
 pub(super) use object_of;
 
+/// The generic resources of a body. Names that differ in their spelling only are added up.
+pub(super) fn resources(
+    given: BTreeMap<String, String>,
+) -> Result<Vec<(String, Decimal)>, Refusal> {
+    let bad = || Refusal::BadValue {
+        field: "gres",
+        expected: "a decimal number",
+    };
+    let mut all = Vec::new();
+    for (name, text) in given {
+        let number = Decimal::parse(&text).ok_or_else(bad)?;
+        add_resource(&mut all, name, number).ok_or_else(bad)?;
+    }
+    Ok(all)
+}
+
 impl Object {
     /// The request for it, with the default machine if it names none.
     pub(super) fn request(self, call: &Call) -> Result<Request, Refusal> {
@@ -72,24 +88,12 @@ impl Object {
             Some(name) => name,
             None => only_machine(view)?,
         };
-        let expected = "a decimal number";
-        let number = |(name, text): (String, String)| match Decimal::parse(&text) {
-            Some(value) => Ok((name, value)),
-            None => Err(Refusal::BadValue {
-                field: "gres",
-                expected,
-            }),
-        };
         let usage = Usage {
             processors: self.processors.map(Decimal::whole),
             nodes: self.nodes.map(Decimal::whole),
             memory_mb: self.memory_mb.map(Decimal::whole),
             disk_mb: self.disk_mb.map(Decimal::whole),
-            gres: self
-                .gres
-                .into_iter()
-                .map(number)
-                .collect::<Result<_, _>>()?,
+            gres: resources(self.gres)?,
             qos: self.qos,
             class: self.class,
             attributes: self.attributes.into_iter().collect(),

@@ -18,6 +18,7 @@ use bankd_ledger::writer::{Decided, Render};
 use bankd_store::answer::Answer;
 
 use super::call::{Call, Handled, rendered};
+use super::object::resources;
 use super::{explain, json, overflow};
 use crate::error::Failure;
 
@@ -154,18 +155,10 @@ fn read(new: NewQuote, call: &Call) -> Result<QuoteRequest, Failure> {
 }
 
 fn usage(new: NewQuote) -> Result<Usage, Refusal> {
-    let expected = "a decimal number";
-    let number = |(name, text): (String, String)| match Decimal::parse(&text) {
-        Some(value) => Ok((name, value)),
-        None => Err(Refusal::BadValue {
-            field: "gres",
-            expected,
-        }),
-    };
     Ok(Usage {
         processors: new.processors.map(Decimal::whole),
         nodes: new.nodes.map(Decimal::whole),
-        gres: new.gres.into_iter().map(number).collect::<Result<_, _>>()?,
+        gres: resources(new.gres)?,
         memory_mb: new.memory_mb.map(Decimal::whole),
         disk_mb: new.disk_mb.map(Decimal::whole),
         qos: new.qos,

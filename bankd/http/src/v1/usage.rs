@@ -14,8 +14,8 @@ use bank_core::model::{Facts, ObjectType};
 use bank_core::policy::{Ended, Equivalents, Figures, Share};
 use bank_core::refusal::Refusal;
 use bank_core::time::Seconds;
-use bank_core::usage::Usage;
 use bank_core::usage::kept::{HOSTS, PROCESSORS, kept};
+use bank_core::usage::{Usage, add_resource};
 use bankd_intake::namespace;
 use bankd_ledger::access::right::Right;
 use bankd_ledger::writer::{Decided, result};
@@ -242,14 +242,21 @@ fn more(new: &NewUsage, processors: Option<Decimal>) -> Option<String> {
 }
 
 fn usage(new: &NewUsage) -> Result<Usage, Refusal> {
-    let gres = new.gres.iter();
-    let gres = gres.map(|(name, Number(text))| Ok((name.clone(), decimal(text, "gres")?)));
+    let mut gres = Vec::new();
+    for (name, Number(text)) in &new.gres {
+        let number = decimal(text, "gres")?;
+        let beyond = Refusal::BadValue {
+            field: "gres",
+            expected: "a smaller number",
+        };
+        add_resource(&mut gres, name.clone(), number).ok_or(beyond)?;
+    }
     Ok(Usage {
         processors: known(new.processors.as_ref(), "processors")?,
         nodes: known(new.nodes.as_ref(), "nodes")?,
         memory_mb: known(new.memory_mb.as_ref(), "memory_mb")?,
         disk_mb: known(new.disk_mb.as_ref(), "disk_mb")?,
-        gres: gres.collect::<Result<_, Refusal>>()?,
+        gres,
         qos: new.qos.clone(),
         class: new.class.clone(),
         attributes: new.attributes.clone().into_iter().collect(),
