@@ -36,7 +36,7 @@ impl Bill {
         let mut remaining = i128::from(self.amount.0);
         let mut takes = self.take_from_lien(&mut remaining)?;
         self.record_choice(remaining > 0 || self.first.is_none(), ctx);
-        self.take_free(&mut takes, &mut remaining, ctx);
+        let pays = self.take_free(&mut takes, &mut remaining, ctx);
         let Some(first) = takes.first().map(|t| t.allocation).or(self.first) else {
             return self.debit_suspense(ctx);
         };
@@ -65,7 +65,10 @@ impl Bill {
         }
         if remaining > 0 {
             self.short.debt = Amount::from_sum(remaining)?;
-            self.short.against_liens = self.under_liens(first, remaining);
+            // Liens hold back only what could pay for the time of the use.
+            if pays.contains(&first) {
+                self.short.against_liens = self.under_liens(first, remaining);
+            }
             let take = Take {
                 allocation: first,
                 from_lien: 0,
@@ -103,8 +106,13 @@ impl Bill {
     }
 
     /// Takes free money: the instance's account first, then the others in paying order. What
-    /// other liens hold is not free.
-    fn take_free(&mut self, takes: &mut Vec<Take>, remaining: &mut i128, ctx: &Context<'_>) {
+    /// other liens hold is not free. Returns the allocations that may pay.
+    fn take_free(
+        &mut self,
+        takes: &mut Vec<Take>,
+        remaining: &mut i128,
+        ctx: &Context<'_>,
+    ) -> Vec<AllocationId> {
         let allocations = self.postings.allocations();
         let own: Vec<Candidate> = self.own_account(ctx).into_iter().collect();
         let in_time = |order: &[AllocationId]| {
@@ -117,6 +125,7 @@ impl Bill {
             order.extend(rest);
         }
         let (order, all) = (in_time(&order), order);
+        let pays = order.clone();
         // If no allocation existed then, a later one carries the debt.
         self.first = self
             .first
@@ -144,14 +153,19 @@ impl Bill {
             }
             *remaining = remaining.saturating_sub(take);
         }
+        pays
     }
 
     /// The free amount of an allocation without credits that came after the usage; zero or above.
     pub(super) fn free(&self, id: AllocationId) -> i128 {
         let free = self.postings.allocation(id).map_or(0, |a| a.free(false));
+        free.saturating_sub(self.came(id)).max(0)
+    }
+
+    /// The credits of an allocation that came after the usage.
+    pub(super) fn came(&self, id: AllocationId) -> i128 {
         let came = self.came_after.iter().find(|(own, _)| *own == id);
-        let came = came.map_or(0, |(_, came)| i128::from(came.0));
-        free.saturating_sub(came).max(0)
+        came.map_or(0, |(_, came)| i128::from(came.0))
     }
 
     /// Whether credits that came after the usage may pay for it: by the site's setting, or because a person

@@ -60,6 +60,7 @@ impl Bill {
             return Amount::ZERO;
         };
         let there = i128::from(a.amount.0).saturating_add(i128::from(a.credit_limit.0));
+        let there = there.saturating_sub(self.came(allocation));
         let held = i128::from(a.held.0);
         Amount::clamped(debt.min(held).min(there).max(0))
     }
