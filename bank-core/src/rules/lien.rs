@@ -55,7 +55,7 @@ pub(super) fn reserve(
     let grace = || lien_grace(&request.whose.machine, reserve.flush_grace, ctx);
     let last = || start.plus(wall).plus(grace());
     let own_end = reserve.end.unwrap_or_else(last);
-    check_end(reserve, start, ctx)?;
+    check_end(reserve, (start, own_end), ctx)?;
     postings.begin_for("reserve", at, instance.id);
     remark_asserted(&mut postings, request);
     let binding = bind(&mut postings, &mut instance, request, view, at, ctx);
@@ -125,13 +125,20 @@ fn durations(reserve: &Reserve) -> Result<(Seconds, Seconds), Refusal> {
     Ok((wall, priced_for))
 }
 
-/// Checks that a given end is after the start, and has not passed.
-fn check_end(reserve: &Reserve, start: Timestamp, ctx: &Context<'_>) -> Result<(), Refusal> {
-    match reserve.end {
-        Some(end) if end <= start => Err(Refusal::BadWindow),
-        Some(end) if end <= ctx.now => Err(Refusal::WindowInPast),
-        _ => Ok(()),
+/// Checks that a given end is after the start, and that a given end, or one that follows from a given start, has not passed.
+fn check_end(
+    reserve: &Reserve,
+    (start, end): (Timestamp, Timestamp),
+    ctx: &Context<'_>,
+) -> Result<(), Refusal> {
+    if reserve.end.is_some() && end <= start {
+        return Err(Refusal::BadWindow);
     }
+    let is_given = reserve.end.is_some() || reserve.start.is_some();
+    if is_given && end <= ctx.now {
+        return Err(Refusal::WindowInPast);
+    }
+    Ok(())
 }
 
 /// The grace after the wall duration: for NAMI with twice the machine's flush interval.

@@ -109,6 +109,76 @@ fn a_job_is_charged_by_hand() {
     bank.verify();
 }
 
+/// A person who names only the job means the one that is known, however long it is over. A new job needs its project.
+#[test]
+fn a_charge_long_after_the_end_is_of_the_known_job() {
+    let mut bank = Bank::new();
+    charge(&bank, "j1", &["--duration", "600"]);
+    for (after, words, left) in [
+        (300, &["--duration", "60"][..], 89_440),
+        (3600, &["--duration", "60"], 88_480),
+        (7200, &["--amount", "20", "--itemisation", "fee"], 88_460),
+    ] {
+        bank.set_clock(T0 + after);
+        let ran = bank.bank(&[&["charge", "j1"], words].concat());
+        assert_eq!(ran.exit, 0, "{}", ran.stderr);
+        ran.expect_stderr(&["late_charge: the job was closed already"]);
+        assert_eq!(bank.figures("chemistry").0, left, "{after}");
+    }
+    assert_eq!(bank.jobs().len(), 1);
+    charge(&bank, "j1", &["--duration", "10"]);
+    assert_eq!(bank.jobs().len(), 2, "with its project, it is a new use");
+    bank.verify();
+}
+
+#[test]
+fn a_name_with_two_values_is_refused() {
+    let bank = Bank::new();
+    for (words, given) in [
+        (
+            ["--gres", "gpu=1", "--gres", "gpu=2"],
+            "--gres gpu is given twice",
+        ),
+        (
+            ["--gres", "gpu=1", "--gres", "GPU=2"],
+            "--gres GPU is given twice",
+        ),
+        (
+            ["-X", "Zone=a", "-X", "zone=b"],
+            "--attribute zone is given twice",
+        ),
+    ] {
+        for verb in [&["quote"][..], &["reserve", "j"], &["charge", "j"]] {
+            let time = if verb[0] == "charge" {
+                "--duration"
+            } else {
+                "--wall"
+            };
+            let ran = bank.bank(&[verb, &WHO, &[time, "10"], &words].concat());
+            assert_eq!(ran.exit, 2, "{}", ran.stderr);
+            ran.expect_stderr(&[given]);
+        }
+    }
+}
+
+/// Credits that came after the use do not pay for it, so that no lien keeps them from it.
+#[test]
+fn a_debt_for_the_time_before_the_credits_is_not_against_liens() {
+    let mut bank = Bank::new();
+    reserve(&bank, "j1", &[]);
+    let early = ["--start", "2025-12-31 23:00", "--end", "2025-12-31 23:10"];
+    let ran = bank.bank(&[&["charge", "j2"][..], &WHO, &early].concat());
+    ran.expect_stderr(&["charge_debt: debt 9600"]);
+    assert!(!ran.stderr.contains("against"), "{}", ran.stderr);
+    // A use that would be over by now cannot begin.
+    bank.set_clock(T0 + 86_400);
+    let past = ["--wall", "10", "--start", "2026-01-01"];
+    let ran = bank.bank(&[&["reserve", "j3"][..], &WHO, &past].concat());
+    assert_eq!(ran.exit, 1, "{}", ran.stderr);
+    ran.expect_stderr(&["window in past"]);
+    bank.verify();
+}
+
 #[test]
 fn the_site_determines_what_becomes_of_shortfall_and_overlap() {
     let mut bank = Setup::new()
