@@ -312,3 +312,34 @@ fn a_request_over_http_happens_once_under_its_key() {
     assert_eq!(bank.account("chem")["amount"], "5.000");
     bank.verify();
 }
+
+/// Charges without options come from a scheduler, over HTTP too: time that is billed is not billed again.
+#[test]
+fn a_scheduler_over_http_bills_its_time_once() {
+    let mut bank = bank();
+    bank.bank_ok(&["project", "add", "chem"]);
+    bank.bank_ok(&["deposit", "chem", "1000"]);
+    bank.set_clock(THEN + 3600);
+    let charge = |key: &str, seconds: i64| {
+        let body = format!(
+            "<Request action=\"Charge\" actor=\"root\"><Object>Job</Object><Data><Job><JobId>j</JobId>\
+             <UserId>amy</UserId><ProjectId>chem</ProjectId><MachineName>colony</MachineName>\
+             <Processors>1</Processors><WallDuration>{seconds}</WallDuration><StartTime>{THEN}</StartTime>\
+             <EndTime>{}</EndTime></Job></Data></Request>",
+            THEN + seconds
+        );
+        let request = Request {
+            method: "POST",
+            target: "/api/v1/gold".to_owned(),
+            headers: vec![("Content-Type".to_owned(), "text/xml".to_owned())],
+            body: body.into_bytes(),
+        };
+        let answer = bank.over_socket(&request.header("Idempotency-Key", key));
+        assert_eq!(answer.status, 200);
+        bank.account("chem")["amount"].clone()
+    };
+    assert_eq!(charge("a", 600), "400.000");
+    assert_eq!(charge("b", 600), "400.000");
+    assert_eq!(charge("c", 700), "300.000");
+    bank.verify();
+}

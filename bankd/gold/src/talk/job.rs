@@ -280,8 +280,8 @@ fn charge(
     Charge {
         duration: Some(priced),
         closes: is_job && options.incremental.map_or(ends, |incremental| !incremental),
-        // A person with one of Gold's own clients charges any time, as with other interfaces.
-        is_checked: setting.is_gateway && !options.is_clients,
+        // A person with one of Gold's own clients charges any time.
+        is_checked: !options.is_clients,
         terms: Terms {
             // Charges reach the gateway when they happen, and in their order.
             newest: is_job,
