@@ -8,7 +8,7 @@ use crate::figure::grouped;
 const FACTS: &[(&str, &str, &str)] = &[
     ("account", "account ", ""),
     ("allocation", "allocation ", ""),
-    ("asserted", "in the name of ", ""),
+    ("asserted", "amount stated by the scheduler: ", ""),
     ("available", "", " available"),
     ("client", "of ", ""),
     ("clock", "clock at ", ""),

@@ -222,7 +222,13 @@ fn hint(refusal: &Refusal) -> Option<&'static str> {
             "use a later end; --allow-past accepts the end of a deposit or an allocation"
         }
         Refusal::LiveLiens { .. } => "`bank lien ls` shows them",
+        Refusal::BalanceNotZero { amount, .. } if *amount < Amount::ZERO => {
+            "a deposit into its allocation pays the debt; --force removes the account with its debt"
+        }
         Refusal::BalanceNotZero { .. } => "`bank withdraw` takes the rest out",
+        Refusal::NothingToRefund { .. } | Refusal::RefundExceedsCharge { .. } => {
+            "`bank jobs JOB` lists the uses of the id; --use N refunds an earlier one"
+        }
         Refusal::Ambiguous { .. } => "name one of the accounts",
         Refusal::CycleNotDue { .. } => "--dry-run shows the next run",
         Refusal::LienEnded { .. } => "`bank reserve` places a new one",

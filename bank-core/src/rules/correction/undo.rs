@@ -91,6 +91,7 @@ fn why_not(op: &str) -> &'static str {
         "quote" => "a quote ends by itself",
         "period_close" => "`bank close undo` opens the period again that was closed last",
         "period_reopen" => "`bank close` closes it again",
+        "import" => "it counted usage and moved no money; a corrected record of a use replaces it",
         "machine_set" => {
             "usage claimed the machine; `bank machine set --source` changes its source"
         }

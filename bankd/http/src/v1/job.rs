@@ -78,7 +78,8 @@ pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
             return Err(failure);
         }
         return Err(failure.hint(format!(
-            "a part of a heterogeneous job of Slurm is {id}+0, a task of an array is {id}_0; bank jobs lists them"
+            "a part of a heterogeneous job of Slurm is {id}+0, a task of an array is {id}_0; \
+             bank jobs lists them, and bank jobs --recorded those that an import only counted"
         )));
     };
     let directory = call.directory();
