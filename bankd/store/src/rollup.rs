@@ -35,12 +35,12 @@ pub use bank_core_figures::rollup::block::{UNITS, Unit};
 pub(crate) use bank_core_figures::rollup::pack::{pull, push};
 pub use blocks::{BlockSums, add_up, is_stored, next_missing};
 pub(crate) use blocks::{bytes, each_day, next_stored, of_bytes, read};
-pub(crate) use charged::{First, Owned, Part, Subject, jobs_of, names_by, owned};
+pub(crate) use charged::{First, Owned, Part, Source, Subject, jobs_of, names_by, owned};
 pub(crate) use finished::{COLUMNS, Finished};
 pub(crate) use payments::{Payment, payments};
 pub(crate) use pending::{Key, Pending};
 pub use rebuild::{Compared, compare, rebuild};
-pub(crate) use rebuild::{Counted, Source, Within, each, each_weighed, each_within};
+pub(crate) use rebuild::{Counted, Within, each, each_weighed, each_within};
 pub(crate) use shares::Share;
 
 use super::Error;
@@ -288,7 +288,7 @@ impl Rollups {
     pub(super) fn use_of(&mut self, connection: &Connection, id: i64) -> Result<Sums, Error> {
         let factors = ready(&mut self.factors, connection)?;
         let mut all = Sums::default();
-        charged::each_part(connection, factors, id, &mut |_, _, _, part| {
+        charged::each_part(connection, factors, id, &mut |_, _, part| {
             if let Part::Used(used, sign) = part {
                 all.add(used.totals(), sign);
             }
@@ -414,7 +414,7 @@ impl Rollups {
         let factors = ready(factors, connection)?;
         let mut all = Sums::default();
         let added = self.added.entry(id).or_default();
-        charged::each_part(connection, factors, id, &mut |key, _, _, part| match part {
+        charged::each_part(connection, factors, id, &mut |key, _, part| match part {
             Part::Used(used, own) => {
                 let turned = sign.turned(own == Sign::Minus);
                 all.add(used.totals(), own);

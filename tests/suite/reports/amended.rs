@@ -120,6 +120,64 @@ fn what_an_amended_job_cost_goes_with_its_record() {
     }
 }
 
+/// With all usage at the end of its job, and by the size or the length of jobs, a job counts as its present record has it.
+#[test]
+fn dimensions_and_ends_of_amended_jobs_are_those_of_their_present_records() {
+    for mode in ["strict", "notional"] {
+        let bank = amended(mode);
+        let ask = |words: &str| {
+            let words = format!("usage {words} --from 2025-01-01 --to 2026-01-01 --tz UTC");
+            let answer = bank.json(&words.split(' ').collect::<Vec<_>>());
+            let rows = answer["rows"].as_array().unwrap().iter();
+            let rows = rows.map(|row| {
+                let keys = row["keys"].as_object().unwrap().values();
+                let keys: Vec<&str> = keys.filter_map(Value::as_str).collect();
+                let bucket = row["bucket"].as_str().unwrap_or_default();
+                let hours = row["core_seconds"].as_str().unwrap();
+                let hours = hours.strip_suffix(".000000").unwrap().to_owned();
+                (
+                    format!("{} {bucket}", keys.join(" ")).trim().to_owned(),
+                    hours,
+                )
+            });
+            rows.collect::<BTreeMap<_, _>>()
+        };
+        let want = |rows: &[(&str, i64)]| -> BTreeMap<String, String> {
+            let rows = rows.iter();
+            rows.map(|(place, seconds)| ((*place).to_owned(), seconds.to_string()))
+                .collect()
+        };
+        // Job 1 has 12 h × 2, job 2 has 6 h × 2, job 3 has 48 h × 1 and job 4 has 24 h × 2.
+        let sizes = want(&[("1", 172_800), ("2", 86_400 + 43_200 + 172_800)]);
+        assert_eq!(ask("--by size"), sizes, "{mode}");
+        let walls = want(&[
+            ("5-10h", 43_200),
+            ("10-18h", 86_400),
+            ("18h+", 172_800 + 172_800),
+        ]);
+        assert_eq!(ask("--by wall"), walls, "{mode}");
+        let ends = want(&[
+            ("chemistry 2025-10", 43_200),
+            ("chemistry 2025-11", 172_800 + 172_800),
+            ("physics 2025-11", 86_400),
+        ]);
+        assert_eq!(ask("--by project,month --credit end"), ends, "{mode}");
+        let cost = |words: &str| {
+            let words = format!("usage --credit end {words} --tz UTC");
+            let total = bank.json(&words.split(' ').collect::<Vec<_>>())["total"].clone();
+            let amounts = ["charged", "shadow_charged"]
+                .map(|key| total[key].as_str().unwrap().parse::<i64>());
+            amounts.into_iter().map(Result::unwrap).sum::<i64>()
+        };
+        assert_eq!(cost("--month 2025-10"), 43_200, "{mode}");
+        assert_eq!(
+            cost("--month 2025-11"),
+            86_400 + 172_800 + 172_800,
+            "{mode}"
+        );
+    }
+}
+
 /// Only the user is another one: the journal gives back in one's name and charges in the other's.
 #[test]
 fn a_job_of_another_user_is_theirs_in_statements_too() {

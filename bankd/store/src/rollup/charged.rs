@@ -142,9 +142,18 @@ pub(crate) enum Part {
     Job(Presence),
 }
 
+/// Source of a figure.
+pub(crate) enum Source<'a> {
+    /// A finished use. It replaces the usage of its instance, if it has one.
+    Finished(&'a Finished<'a>),
+    /// An instance whose usage no finished use defines, with its first charge.
+    Instance(&'a Subject, &'a Charge),
+    /// A charge of an instance that has no record.
+    Unknown,
+}
+
 /// Receives the contributions of an instance.
-pub(crate) type TakePart<'v> =
-    dyn FnMut(&Key<'_>, &Subject, &First, Part) -> Result<(), Error> + 'v;
+pub(crate) type TakePart<'v> = dyn FnMut(&Key<'_>, &Source<'_>, Part) -> Result<(), Error> + 'v;
 
 /// Whether finished uses define the usage of an instance.
 pub(crate) fn is_finished(connection: &Connection, id: i64) -> Result<bool, Error> {
@@ -185,23 +194,25 @@ pub(crate) fn each_part(
             continue;
         }
         let class = finished.class();
+        let source = Source::Finished(&finished);
         if !is_reported {
             let paid = come_to(connection, &chain)?;
             account = subject.account.or(payer(&paid)).unwrap_or(account);
             for part in paid {
                 let worth = Part::Used(finished.worth(part.amount), Sign::Plus);
-                visit(&part.key(&class), &subject, &first, worth)?;
+                visit(&part.key(&class), &source, worth)?;
             }
         }
         let key = subject.key(account, &class);
         let used = Part::Used(finished.used(factors), Sign::Plus);
-        visit(&key, &subject, &first, used)?;
-        visit(&key, &subject, &first, Part::Job(finished.job()))?;
+        visit(&key, &source, used)?;
+        visit(&key, &source, Part::Job(finished.job()))?;
         is_reported = true;
     }
     if is_reported {
         return Ok(());
     }
+    let source = Source::Instance(&subject, &first.charge);
     let key = subject.key(account, &first.class);
     let began = first.charge.window().0;
     let owners = owners_of(connection, &chain)?;
@@ -212,11 +223,11 @@ pub(crate) fn each_part(
             .filter(|owner| !owner.is(&subject.project, &subject.user));
         let own = other.map(|owner| owner.key(&subject.machine, &first.class));
         let key = own.as_ref().unwrap_or(&key);
-        visit(key, &subject, &first, Part::Used(used, sign))?;
+        visit(key, &source, Part::Used(used, sign))?;
     }
     if !remaining(&chain).is_empty() {
         let job = Part::Job(subject.job(&first.charge));
-        visit(&key, &subject, &first, job)?;
+        visit(&key, &source, job)?;
     }
     Ok(())
 }

@@ -133,7 +133,7 @@ impl Changing {
         id: i64,
     ) -> Result<(), Error> {
         let mut was = Vec::new();
-        charged::each_part(connection, &mut self.before, id, &mut |_, _, _, part| {
+        charged::each_part(connection, &mut self.before, id, &mut |_, _, part| {
             if let Part::Used(used, _) = part {
                 was.push(used);
             }
@@ -141,7 +141,7 @@ impl Changing {
         })?;
         // Both times the parts come in the same order, each with its owner.
         let mut was = was.into_iter();
-        charged::each_part(connection, today, id, &mut |key, _, _, part| match part {
+        charged::each_part(connection, today, id, &mut |key, _, part| match part {
             Part::Used(is, sign) => match was.next() {
                 Some(was) if was != is => swap(connection, pending, key, (&was, &is, sign)),
                 _ => Ok(()),

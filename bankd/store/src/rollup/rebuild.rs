@@ -4,7 +4,7 @@ use super::super::Error;
 use super::super::numbers::{first_entry_of, first_recorded_from, first_usage_of, last_entry};
 use super::super::uses::machines;
 use super::charge::{Charge, Class};
-use super::charged::{self, Part, Subject};
+use super::charged::{self, Part, Source, Subject};
 use super::factors::Factors;
 use super::finished::{COLUMNS, Finished, Owners};
 use super::pending::{Key, Pending};
@@ -13,16 +13,6 @@ use bank_core::time::{MICROS, Timestamp};
 use bank_core_figures::rollup::{DAY, Measure, Presence, Sign, Use};
 use rusqlite::{Connection, Rows};
 use std::collections::BTreeSet;
-
-/// Source of a figure.
-pub(crate) enum Source<'a> {
-    /// A finished use; with an instance if it replaces that instance's usage.
-    Finished(&'a Finished<'a>),
-    /// An instance, with its first charge.
-    Instance(&'a Subject, &'a Charge),
-    /// A charge of an instance that has no record.
-    Unknown,
-}
 
 /// A contribution.
 #[expect(
@@ -170,13 +160,12 @@ fn instance(
     id: i64,
     visit: &mut Visit<'_>,
 ) -> Result<(), Error> {
-    charged::each_part(connection, factors, id, &mut |key, subject, first, part| {
-        let source = Source::Instance(subject, &first.charge);
+    charged::each_part(connection, factors, id, &mut |key, source, part| {
         let counted = match part {
             Part::Used(used, sign) => Counted::Sums(used, sign),
             Part::Job(job) => Counted::Job(job),
         };
-        visit(key, &source, counted)
+        visit(key, source, counted)
     })
 }
 

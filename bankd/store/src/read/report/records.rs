@@ -16,20 +16,8 @@ use rusqlite::Connection;
 /// If the store cannot be read.
 pub fn from_records(connection: &Connection, request: &ReportRequest<'_>) -> Result<Answer, Error> {
     let mut answer = Answer::default();
-    // Whether the use before a job has a processor load.
-    let mut is_measured = false;
     each_weighed(connection, request.weighed, &mut |key, source, counted| {
         let job = Job::of(source);
-        let is_busy = match &counted {
-            Counted::Sums(whole, _) => {
-                let sums = whole.totals();
-                is_measured |= [Measure::Cpu, Measure::Measured]
-                    .iter()
-                    .any(|measure| sums.get(*measure) != 0);
-                false
-            }
-            Counted::Job(_) => std::mem::take(&mut is_measured),
-        };
         let Some((values, user)) = (request.place)(&owner(key), Some(&job.about())) else {
             return Ok(());
         };
@@ -44,7 +32,7 @@ pub fn from_records(connection: &Connection, request: &ReportRequest<'_>) -> Res
             Counted::Sums(whole, sign) if request.at_end => adding.at_end(&whole, sign, job.end),
             Counted::Sums(whole, sign) => adding.spread(&whole, sign),
             Counted::Job(presence) => {
-                adding.count(&presence, contains(source, request.weighed, is_busy));
+                adding.count(&presence, contains(source, request.weighed));
             }
         }
         Ok(())
@@ -56,9 +44,8 @@ pub fn from_records(connection: &Connection, request: &ReportRequest<'_>) -> Res
     Ok(answer)
 }
 
-/// Whether a record contains a measure at all. Charges never contain the processor load; the
-/// finished use of an instance may.
-fn contains(source: &Source<'_>, measure: Measure, is_busy: bool) -> bool {
+/// Whether a record contains a measure at all. Charges never contain the processor load.
+fn contains(source: &Source<'_>, measure: Measure) -> bool {
     match (source, measure) {
         (Source::Finished(own), Measure::Core) => own.millis.is_some(),
         (Source::Finished(own), Measure::Gpu) => own.gpus.is_some(),
@@ -68,7 +55,7 @@ fn contains(source: &Source<'_>, measure: Measure, is_busy: bool) -> bool {
             let mut gres = first.usage.gres.iter();
             gres.any(|(name, _)| name.eq_ignore_ascii_case("gpu"))
         }
-        (Source::Instance(..), Measure::Cpu) => is_busy,
+        (Source::Instance(..), Measure::Cpu) => false,
         _ => true,
     }
 }
