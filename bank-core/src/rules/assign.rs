@@ -334,9 +334,8 @@ fn other(assign: &Assign, known: &Facts) -> Vec<(String, String)> {
     };
     let documents: Vec<_> = kept::of_documents(&known.other).collect();
     let stated = known.other.iter().filter(|fact| !documents.contains(fact));
-    let stated = stated.filter(|(name, _)| name != kept::PI);
-    let pi = (kept::PI.to_owned(), pi.clone());
-    stated.cloned().chain([pi]).collect()
+    let stated: Vec<_> = stated.cloned().collect();
+    kept::with_pi(&stated, pi)
 }
 
 /// The effective time: the end of the use, if any account of the project could pay then; else now, since

@@ -74,6 +74,7 @@ fn bill(
     } else {
         bill.leave_others(charge, known, view, ctx)?;
     }
+    bill.left_pi = None;
     match priced {
         Some(amount) if amount < Amount::ZERO => {
             let history = delivered::reduced(charge, view, amount);
@@ -130,6 +131,7 @@ fn begin(
     let mut postings = Postings::new(view);
     let mut instance = subject(&mut postings, charge, view, at, ctx)?;
     let (before, known) = (instance.standing(), Owner::of(&instance));
+    let pi = kept::pi(&instance.facts.other).to_owned();
     let reported = keep::waiting(charge, &instance, measure::reported(charge)?);
     ceiling::note_starts(&mut instance, charge, reported, view.refused, at);
     let plausible = ceiling::check(charge, reported, &instance, at, ctx)?;
@@ -161,6 +163,7 @@ fn begin(
         unpriced: priced.as_ref().is_some_and(|p| p.unpriced),
         given: charge.terms.given(),
         late: is_late(charge, &instance),
+        left_pi: amend::left_pi(charge, pi, &instance),
         pays_for_idle: reserved::pays_for_idle_time(charge, &instance, ctx),
         lien: LienUse::before(had_lien),
         short: Short::default(),
@@ -413,6 +416,8 @@ struct Bill {
     assigned: bool,
     /// Amounts that came into allocations after the usage and do not pay for it.
     came_after: Vec<(AllocationId, Amount)>,
+    /// The principal investigator of the use in records so far, if this one names another; empty for none.
+    left_pi: Option<String>,
     /// It gives back the charge of an earlier record, so it is booked in the present.
     gives_back: bool,
     /// Whether the charge is of a reservation that pays for its idle time: its sum follows from rows of time.

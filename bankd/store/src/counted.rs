@@ -2,14 +2,15 @@
 //! They are read from the figures that the command has just added to rollups.
 
 use super::Error;
-use super::rollup::{Added, Share};
+use super::rollup::{Added, OwnerKey, Share};
 use super::sqlite::SqliteStore;
 use bank_core::amount::Amount;
 use bank_core::decimal::Decimal;
 use bank_core::effects::{Billing, Effects, RecordEvent, UsageRow};
-use bank_core::ids::{AccountId, UsageId};
-use bank_core::model::Instance;
+use bank_core::ids::{AccountId, InstanceId, UsageId};
+use bank_core::model::{Instance, Mode};
 use bank_core::time::{MICROS, Seconds, Timestamp};
+use bank_core::usage::kept;
 use bank_core_figures::rollup::{Measure, Sign, Sums};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -55,7 +56,9 @@ impl SqliteStore {
         let mut found = Vec::with_capacity(effects.records.len());
         for (place, event) in effects.records.iter().enumerate() {
             let RecordEvent::Closed { instance, .. } = event else {
-                found.push((Cow::Borrowed(event), self.change(effects, place)));
+                let moved = self.moved(effects, place);
+                let event = moved.unwrap_or(Cow::Borrowed(event));
+                found.push((event, self.change(effects, place)));
                 continue;
             };
             match self.whole_use(instance, &effects.usages)? {
@@ -105,44 +108,111 @@ impl SqliteStore {
         ))
     }
 
-    /// The usage that one of a command's changes after the close adds: the last record of each project and user has all
-    /// that the command adds to their usage.
+    /// The usage that one of a command's changes after the close adds: the last record of each owner has all that the command
+    /// adds to their usage.
     fn change(&self, effects: &Effects, place: usize) -> Counted {
-        let of = |event| changed(event).map(|instance| (instance.id, owner(instance)));
-        let Some((id, own)) = effects.records.get(place).and_then(of) else {
+        let Some(id) = effects.records.get(place).and_then(changed).map(|i| i.id) else {
             return Counted::default();
         };
-        let all = (0..).zip(&effects.records);
-        let all: Vec<(usize, Owner<'_>)> = all
-            .filter_map(|(n, event)| of(event).map(|found| (n, found)))
-            .filter(|(_, (other, _))| *other == id)
-            .map(|(n, (_, owner))| (n, owner))
-            .collect();
         let Some(added) = self.rollups.added(id.0) else {
             return Counted::default();
         };
-        let is_last = all.last().is_some_and(|(n, _)| *n == place);
-        let is_last_of_own = all.iter().rfind(|(_, other)| *other == own);
-        if is_last_of_own.is_none_or(|(n, _)| *n != place) {
-            return Counted::default();
-        }
+        let all = changes_of(effects, id);
         if added.by_owner.is_empty() {
+            let is_last = all.last().is_some_and(|(n, _)| *n == place);
             let more = Some(added.more).filter(|_| is_last);
             return Counted::of(&more.unwrap_or_default());
         }
-        let named: BTreeSet<Owner<'_>> = all.iter().map(|(_, owner)| *owner).collect();
         let mut sums = Sums::default();
-        for ((project, user), more) in &added.by_owner {
-            let of = (project.as_str(), user.as_str());
-            if of == own || (is_last && !named.contains(&of)) {
+        for (owner, more) in &added.by_owner {
+            if record_of(&all, owner) == Some(place) {
                 sums.add(more, Sign::Plus);
             }
         }
+        let named: BTreeSet<Owner<'_>> = all.iter().map(|(_, owner)| *owner).collect();
         Counted {
             is_whole: named.len() > 1 && is_whole(added, &sums),
             ..Counted::of(&sums)
         }
     }
+
+    /// The change with the amount that it has by principal investigators, if an amended record names another one: the journal
+    /// moves only the difference, and the rest of the cost goes along with the hours.
+    fn moved<'e>(&self, effects: &'e Effects, place: usize) -> Option<Cow<'e, RecordEvent>> {
+        let event = effects.records.get(place)?;
+        let instance = changed(event)?;
+        let all = changes_of(effects, instance.id);
+        let (project, user, pi) = owner(instance);
+        let own = || all.iter().filter(|(_, o)| (o.0, o.1) == (project, user));
+        let (last, now) = *own().next_back()?;
+        let leaves = own().find(|(_, other)| other.2 != now.2)?.0;
+        if place != last && place != leaves {
+            return None;
+        }
+        let RecordEvent::Charged { usage, .. } = effects.records.get(last)? else {
+            return None;
+        };
+        let measure = match usage.billing {
+            Billing::Shadow => Measure::Shadow,
+            Billing::Billed | Billing::Unbilled | Billing::Refund => Measure::Charge,
+        };
+        let by_owner = &self.rollups.added(instance.id.0)?.by_owner;
+        let key = [project, user, now.2].map(str::to_owned);
+        let mut rest = by_owner.get(&key.into())?.get(measure);
+        let rows = own().filter(|(_, other)| *other == now);
+        for row in rows.filter_map(|(n, _)| row_of(effects.records.get(*n)?)) {
+            rest = rest.saturating_sub(row.amount.0.into());
+        }
+        let part = if pi == now.2 {
+            rest
+        } else {
+            rest.saturating_neg()
+        };
+        let mut event = event.clone();
+        match &mut event {
+            RecordEvent::Charged {
+                instance,
+                usage,
+                amount,
+                ..
+            } => {
+                usage.amount = plus(usage.amount, part);
+                if instance.mode != Some(Mode::Track) {
+                    *amount = plus(*amount, part);
+                }
+            }
+            RecordEvent::Adjusted { usage: own, .. } => {
+                own.amount = plus(own.amount, part);
+                own.billing = usage.billing;
+            }
+            RecordEvent::Closed { .. } => return None,
+        }
+        Some(Cow::Owned(event))
+    }
+}
+
+fn plus(amount: Amount, part: i128) -> Amount {
+    Amount(figure(i128::from(amount.0).saturating_add(part)))
+}
+
+/// The changes of an instance among the records of a command: their places and owners.
+fn changes_of(effects: &Effects, id: InstanceId) -> Vec<(usize, Owner<'_>)> {
+    let all = (0..).zip(&effects.records);
+    let own = all.filter_map(|(n, event)| changed(event).map(|instance| (n, instance)));
+    let own = own.filter(|(_, instance)| instance.id == id);
+    own.map(|(n, instance)| (n, owner(instance))).collect()
+}
+
+/// The change that has what is added to an owner: their last one, else the last one of the same project and user, else the last.
+fn record_of(all: &[(usize, Owner<'_>)], (project, user, pi): &OwnerKey) -> Option<usize> {
+    let (project, user, pi) = (project.as_str(), user.as_str(), pi.as_str());
+    let exact = all.iter().rfind(|(_, own)| *own == (project, user, pi));
+    let named = || {
+        all.iter()
+            .rfind(|(_, own)| (own.0, own.1) == (project, user))
+    };
+    let (place, _) = exact.or_else(named).or(all.last())?;
+    Some(*place)
 }
 
 /// Whether a change is all that a use has.
@@ -155,7 +225,8 @@ fn is_whole(added: &Added, sums: &Sums) -> bool {
     wall(sums) == wall(&after) || wall(sums) == before.saturating_neg()
 }
 
-type Owner<'e> = (&'e str, &'e str);
+/// Project, user and principal investigator.
+type Owner<'e> = (&'e str, &'e str, &'e str);
 
 /// The records of a close of which several projects or users have a part: that of the close, which the others change.
 fn split(event: &RecordEvent, mut shares: Vec<Share>) -> Vec<CountedEvent<'_>> {
@@ -266,7 +337,16 @@ fn changed(event: &RecordEvent) -> Option<&Instance> {
     }
 }
 
-/// Project and user of the usage.
-fn owner(instance: &Instance) -> (&str, &str) {
-    (&instance.facts.project, &instance.facts.user)
+/// The usage row of a change.
+fn row_of(event: &RecordEvent) -> Option<&UsageRow> {
+    match event {
+        RecordEvent::Charged { usage, .. } | RecordEvent::Adjusted { usage, .. } => Some(usage),
+        RecordEvent::Closed { .. } => None,
+    }
+}
+
+/// The owner of the usage.
+fn owner(instance: &Instance) -> Owner<'_> {
+    let facts = &instance.facts;
+    (&facts.project, &facts.user, kept::pi(&facts.other))
 }

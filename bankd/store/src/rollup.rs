@@ -81,6 +81,9 @@ pub(super) struct Rollups {
     added: BTreeMap<i64, Added>,
 }
 
+/// Project, user and principal investigator.
+pub(super) type OwnerKey = (String, String, String);
+
 /// Usage that the last command added to an instance.
 #[derive(Clone, Default)]
 pub(crate) struct Added {
@@ -88,8 +91,8 @@ pub(crate) struct Added {
     pub(super) more: Sums,
     /// The use afterwards, where all of it was looked at.
     pub(super) after: Option<Sums>,
-    /// Then the difference by project and user too.
-    pub(super) by_owner: BTreeMap<(String, String), Sums>,
+    /// Then the difference by owner too. Those of a use whose hours its record states include its charges.
+    pub(super) by_owner: BTreeMap<OwnerKey, Sums>,
 }
 
 /// The rows that a command changes, in their previous state.
@@ -418,8 +421,8 @@ impl Rollups {
             Part::Used(used, own) => {
                 let turned = sign.turned(own == Sign::Minus);
                 all.add(used.totals(), own);
-                let owner = (key.project.to_owned(), key.user.to_owned());
-                let of_owner = added.by_owner.entry(owner).or_default();
+                let owner = [key.project, key.user, key.pi].map(str::to_owned);
+                let of_owner = added.by_owner.entry(owner.into()).or_default();
                 of_owner.add(used.totals(), turned);
                 pending.spread(connection, key, &used, turned)
             }

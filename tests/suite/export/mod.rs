@@ -8,6 +8,7 @@ mod by_itself;
 mod feed;
 mod focus;
 mod formats;
+mod investigators;
 mod machines;
 mod moved;
 mod names;

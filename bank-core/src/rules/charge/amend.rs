@@ -8,13 +8,14 @@ use crate::command::Charge;
 use crate::effects::{Billing, EntryKind};
 use crate::history::{Placed, bills, is_reissued, refunded, standing};
 use crate::ids::{AllocationId, EntryId};
-use crate::model::Facts;
+use crate::model::{Facts, Instance};
 use crate::postings::About;
 use crate::refusal::Refusal;
 use crate::rules::correction::move_money;
 use crate::rules::instance::would_refuse;
 use crate::rules::would::{self, Needed};
 use crate::terms::Whole;
+use crate::usage::kept;
 use crate::view::{Context, View};
 
 /// Reissued credits that stay on their allocation, and the reversal of their refund.
@@ -59,6 +60,13 @@ pub(super) fn earlier(charge: &Charge, known: &Owner) -> Option<Owner> {
         return None;
     }
     whole.instance.map(|_| known.clone())
+}
+
+/// The principal investigator that a use leaves, if the record of its collector names another one. A charge that waited for a
+/// project has been returned already.
+pub(super) fn left_pi(charge: &Charge, known: String, now: &Instance) -> Option<String> {
+    let is_record = charge.terms.finished.is_some() && !charge.terms.assigned;
+    (is_record && known != kept::pi(&now.facts.other)).then_some(known)
 }
 
 impl Bill {
@@ -118,7 +126,8 @@ impl Bill {
     }
 
     /// The first record of a use that closed by itself states all of its hours, for its own owner: they leave the others who
-    /// were charged before. What these paid stays with them.
+    /// were charged before. What these paid stays with them. If a record names another principal investigator, the hours and
+    /// the cost of its owner leave the one before.
     pub(super) fn leave_others(
         &mut self,
         charge: &Charge,
@@ -128,17 +137,18 @@ impl Bill {
     ) -> Result<(), Refusal> {
         let is_first = |whole: &Whole| whole.instance.is_none();
         let states_all = charge.terms.finished.as_ref().is_some_and(is_first);
-        if !(states_all && self.late && self.instance.is_charged()) {
+        let leaves = states_all || self.left_pi.is_some();
+        if !(leaves && self.late && self.instance.is_charged()) {
             return Ok(());
         }
         let mut owners = vec![known];
-        if !view.history.is_empty() {
+        if states_all && !view.history.is_empty() {
             let kept = standing(&view.history).into_iter();
             let charges = kept.filter(|(_, entry)| bills(entry.kind));
             owners = charges.map(|(_, entry)| Owner::named(entry)).collect();
         }
         let now = Owner::now(self);
-        let mut seen = vec![now];
+        let mut seen = Vec::from_iter(Some(now).filter(|_| self.left_pi.is_none()));
         for owner in owners {
             if seen.contains(&owner) {
                 continue;

@@ -12,6 +12,7 @@ use crate::refusal::Refusal;
 use crate::rules::correction::announce_any;
 use crate::rules::split::in_proportion;
 use crate::time::{Seconds, Timestamp};
+use crate::usage::kept;
 use crate::view::Context;
 use std::collections::BTreeMap;
 
@@ -139,6 +140,9 @@ impl Bill {
         let mut was = self.instance.clone();
         was.facts.project.clone_from(&owner.project);
         was.facts.user.clone_from(&owner.user);
+        if let Some(pi) = &self.left_pi {
+            was.facts.other = kept::with_pi(&was.facts.other, pi);
+        }
         let at = self.reduced.until.unwrap_or(self.at);
         let row = row(&self.instance, usage, (self.tx, at), back);
         announce_any(&mut self.postings, &was, &row, ctx);

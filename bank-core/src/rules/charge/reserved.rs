@@ -470,6 +470,7 @@ fn begin(
         unpriced: false,
         given: None,
         late: is_late(charge, &instance),
+        left_pi: None,
         // It need not have one: a missing lien is no fault of it.
         lien: LienUse::Unused,
         short: Short::default(),

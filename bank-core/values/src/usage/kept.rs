@@ -220,6 +220,21 @@ pub fn reservation(other: &[(String, String)]) -> Option<&str> {
         .filter(|value| !value.is_empty())
 }
 
+/// The principal investigator that a collector stated, in what is kept with an instance; empty for none.
+pub fn pi(other: &[(String, String)]) -> &str {
+    let is_collected = other.iter().any(|(name, _)| name == SOURCE);
+    let own = other.iter().find(|(name, _)| is_collected && name == PI);
+    own.map_or("", |(_, value)| value.trim())
+}
+
+/// The same with another principal investigator, or without one.
+#[must_use]
+pub fn with_pi(other: &[(String, String)], pi: &str) -> Vec<(String, String)> {
+    let stated = other.iter().filter(|(name, _)| name != PI).cloned();
+    let pi = (!pi.is_empty()).then(|| (PI.to_owned(), pi.to_owned()));
+    stated.chain(pi).collect()
+}
+
 /// The value of a name in what [`kept`] wrote.
 pub fn value<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let mut lines = text.lines().filter_map(|line| line.split_once('='));
