@@ -156,13 +156,18 @@ fn charged_by_hand(bank: &Bank, job: &str, from: u32, to: u32) {
 
 /// Imports records of `sacct` with these columns behind user and account.
 fn sacct(bank: &Bank, records: &[(&str, &str)]) {
+    sacct_of(bank, "slurm:colony", records);
+}
+
+/// The same as a source.
+fn sacct_of(bank: &Bank, source: &str, records: &[(&str, &str)]) {
     let head = "JobID|Cluster|User|Account|State|Submit|Start|End|Elapsed|NNodes|NCPUS\n";
     let line = |(job, rest): &(&str, &str)| format!("{job}|colony|amy|chemistry|{rest}\n");
     let text = head.to_owned() + &records.iter().map(line).collect::<String>();
     let path = file(bank, "day.sacct");
     fs::write(&path, text).unwrap();
     let path = path.to_str().unwrap();
-    bank.bank_ok(&["import", "sacct", path, "--source", "slurm:colony"]);
+    bank.bank_ok(&["import", "sacct", path, "--source", source]);
 }
 
 /// The rows and the totals of the time of these tests.
@@ -204,6 +209,30 @@ fn a_charge_belongs_to_one_run_only() {
         "{totals}"
     );
     bank.verify();
+}
+
+/// What the former source of a machine counted is the charge of the records of the present one, whether money moved or not.
+#[test]
+fn a_use_of_the_former_source_is_charged() {
+    for mode in ["strict", "track"] {
+        let mut bank = Setup::new().chemistry(1_000_000_000).start();
+        bank.bank_ok(&["machine", "set", "colony", "--mode", mode]);
+        let run =
+            "COMPLETED|2025-12-31T09:00:00|2025-12-31T12:00:00|2025-12-31T13:00:00|01:00:00|1|1";
+        let later =
+            "COMPLETED|2025-12-31T09:00:00|2025-12-31T14:00:00|2025-12-31T14:30:00|00:30:00|1|1";
+        bank.bank_ok(&["machine", "set", "colony", "--source", "old:colony"]);
+        sacct_of(&bank, "old:colony", &[("4", run), ("5", later)]);
+        bank.bank_ok(&["machine", "set", "colony", "--source", "new:colony"]);
+        sacct_of(&bank, "new:colony", &[("4", run), ("6", later)]);
+        let (rows, totals) = compared(&bank);
+        // The present source counts what is new.
+        let all = [("matched", "4", ""), ("not_recorded", "5", "")];
+        assert_eq!(rows, expected(&all), "{mode}");
+        let matched = &totals["matched"];
+        assert_eq!(matched["charged_processor_s"], "3600", "{mode}: {totals}");
+        bank.verify();
+    }
 }
 
 /// Page by page the answer is the same.

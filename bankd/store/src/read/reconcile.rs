@@ -166,7 +166,7 @@ impl Walk<'_> {
             if !is_wanted {
                 return Ok(None);
             }
-            let uses = self.uses(&record.job, record.source.0, self.charging, false)?;
+            let uses = self.uses(&record.job, record.source.0, false)?;
             let whole = uses.found(&record);
             return Ok(whole.and_then(|(whole, charge)| found(record, whole, charge, false)));
         }
@@ -191,18 +191,11 @@ impl Walk<'_> {
     }
 
     /// The records of a collector about an object, and the charges of the object.
-    fn uses(
-        &self,
-        job: &str,
-        source: i64,
-        charger: Option<i64>,
-        waits: bool,
-    ) -> Result<Rc<Uses>, Error> {
+    fn uses(&self, job: &str, source: i64, waits: bool) -> Result<Rc<Uses>, Error> {
         let asked = Asked {
             machine: &self.question.machine,
             job: short_id(job).to_owned(),
             source,
-            charger,
             waits,
         };
         if let Some(uses) = self.read.borrow().get(&asked) {
@@ -217,11 +210,7 @@ impl Walk<'_> {
     fn is_recorded(&self, record: &Recorded) -> Result<bool, Error> {
         let own = record.source.0;
         for source in &self.compared {
-            if *source == own
-                || self
-                    .uses(&record.job, *source, Some(own), false)?
-                    .has_record(record)
-            {
+            if *source == own || self.uses(&record.job, *source, false)?.has_record(record) {
                 return Ok(true);
             }
         }
@@ -310,12 +299,8 @@ impl Walk<'_> {
         job: &str,
         waits: bool,
     ) -> Result<bool, Error> {
-        let charger = self.charging.filter(|_| !waits);
         for source in sources {
-            if self
-                .uses(job, *source, charger, waits)?
-                .has_instance(instance)
-            {
+            if self.uses(job, *source, waits)?.has_instance(instance) {
                 return Ok(true);
             }
         }

@@ -52,9 +52,7 @@ pub(super) struct Asked<'a> {
     pub(super) job: String,
     /// The collector of the records.
     pub(super) source: i64,
-    /// Another collector, whose records are charges.
-    pub(super) charger: Option<i64>,
-    /// Uses that the collector has not charged yet count as charges too.
+    /// Uses that the collector has not charged yet count as charges, and no records of others.
     pub(super) waits: bool,
 }
 
@@ -73,8 +71,14 @@ impl Uses {
     pub(super) fn read(connection: &Connection, asked: &Asked<'_>) -> Result<Self, Error> {
         let records = recorded_by(asked.source, connection, asked)?;
         let mut charges = instances(connection, asked)?;
-        if let Some(charger) = asked.charger.filter(|charger| *charger != asked.source) {
-            let mut own = recorded_by(charger, connection, asked)?;
+        // A record that counts without a charge may be of a source that charged the machine before.
+        let others = if asked.waits {
+            Vec::new()
+        } else {
+            others(asked.source, connection)?
+        };
+        for other in others {
+            let mut own = recorded_by(other, connection, asked)?;
             own.retain(|record| {
                 !record.is_kept && !charges.iter().any(|charge| charge.is_that_of(record))
             });
@@ -159,6 +163,14 @@ const NAMED: [&str; 2] = [
     "object_id = ?1",
     "object_id > ?1 || '.' AND object_id < ?1 || '/'",
 ];
+
+/// All other collectors.
+fn others(source: i64, connection: &Connection) -> Result<Vec<i64>, Error> {
+    let sql = "SELECT id FROM source WHERE id <> ?1 ORDER BY id";
+    let mut statement = connection.prepare_cached(sql)?;
+    let found = statement.query_map([source], |r| r.get(0))?;
+    Ok(found.collect::<Result<_, _>>()?)
+}
 
 /// The records of a collector about the object, by their start.
 fn recorded_by(
