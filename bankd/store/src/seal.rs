@@ -108,7 +108,7 @@ const USE_COLUMNS: &str = "source, object_id, start_at, end_at, submit_at, machi
     account, login, project, user, group_name, queue, qos, state, exit_code, flags, millis, nodes,
     gpus, memory_bytes, wall_us, cpu_us, requested_s, revision, became, policy, counted, instance,
     amount, allocation, refusal, tx, block, place, available, host, disk_bytes, more,
-    pi, given, digest";
+    pi, given, refused_tx, digest";
 
 /// Seals are below this: sums of two of them fit an integer of SQL.
 pub(super) const BOUND: i64 = 1 << 61;

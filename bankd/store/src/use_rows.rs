@@ -15,7 +15,7 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 use std::thread;
 
 /// Columns of a row but its digest, which is the last.
-const COLUMNS: usize = 41;
+const COLUMNS: usize = 42;
 
 /// Number of bound values of a row: the columns, the digest and the seal.
 const BOUND: usize = COLUMNS + 2;
@@ -31,7 +31,7 @@ macro_rules! columns {
              object_type, account, login, project, user, group_name, queue, qos, state, exit_code,
              flags, millis, nodes, gpus, memory_bytes, wall_us, cpu_us, requested_s, revision,
              became, policy, counted, instance, amount, allocation, refusal, tx, block, place,
-             available, host, disk_bytes, more, pi, given, digest, seal)"
+             available, host, disk_bytes, more, pi, given, refused_tx, digest, seal)"
     };
 }
 
@@ -40,7 +40,7 @@ macro_rules! insert {
     () => {
         concat!(columns!(), " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
              ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35,
-             ?36, ?37, ?38, ?39, ?40, ?41, ?42, ?43)")
+             ?36, ?37, ?38, ?39, ?40, ?41, ?42, ?43, ?44)")
     };
 }
 
@@ -58,7 +58,8 @@ const AMENDED: &str = concat!(
         requested_s = ?24, revision = ?25, became = ?26, policy = ?27, counted = ?28,
         instance = ?29, amount = ?30, allocation = ?31, refusal = ?32, tx = ?33, block = ?34,
         place = ?35, available = coalesce(?36, available), host = ?37, disk_bytes = ?38,
-        more = ?39, pi = ?40, given = ?41, digest = ?42"
+        more = ?39, pi = ?40, given = ?41, digest = ?43,
+        refused_tx = CASE WHEN ?29 IS NULL AND ?32 IS NOT NULL THEN coalesce(refused_tx, ?42) END"
 );
 
 /// Writes finished uses, adds them to rollups, and notes those that wait for a project; the record
@@ -329,6 +330,8 @@ fn cells(
     let (facts, usage) = (&request.facts, &request.facts.usage);
     let sizes = Sizes::of(report);
     let place = row.place.or(own).filter(|_| block.is_some());
+    // The refusal of a use with an instance is read from the entry.
+    let is_refused = row.refusal.is_some() && row.instance.is_none();
     [
         ValueRef::Integer(source),
         text(&request.object_id),
@@ -371,6 +374,7 @@ fn cells(
         report.more.as_deref().map_or(ValueRef::Null, text),
         text(&report.pi),
         ValueRef::Integer(row.given.into()),
+        or_null(tx.filter(|_| is_refused)),
     ]
 }
 

@@ -1,6 +1,6 @@
 //! Versions with different schemas in one cluster. The tests give files and entries the number of an older or a later
-//! schema: migration 46 changes no table, so a file of version 45 is one without its row. With `BANKD_TEST_SCHEMA`, the
-//! program is one of that version.
+//! schema: the last migration changes no row and may run twice, so a file of the version before is one without its row in
+//! the table `migration`. With `BANKD_TEST_SCHEMA`, the program is one of that version.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};

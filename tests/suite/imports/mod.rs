@@ -8,6 +8,7 @@ mod busy;
 mod exact;
 mod expected;
 mod quarantine;
+mod refused;
 mod samples;
 mod unstated;
 mod usage;

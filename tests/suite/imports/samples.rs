@@ -162,6 +162,27 @@ fn an_older_snapshot_of_nomad_changes_nothing() {
     }
 }
 
+/// A deployment that strict would have refused is one refusal, of the first snapshot, with its present figures.
+#[test]
+fn later_snapshots_of_nomad_keep_the_refusal_of_the_first() {
+    let mut bank = bank("track");
+    bank.bank_ok(&["withdraw", "chem", "1000000"]);
+    let mut refused = Vec::new();
+    for (hour, needed) in [(3, "14400"), (6, "36000")] {
+        snapshot(&bank, hour, "running", "null");
+        let answer = bank.json(&["monitor", "--since", "2025-12-01"]);
+        let [item] = answer["items"].as_array().unwrap().as_slice() else {
+            panic!("{answer}");
+        };
+        let figures = (&item["code"], &item["needed"], &item["available"]);
+        let expected = (&json!("insufficient_funds"), &json!(needed), &json!("0"));
+        assert_eq!(figures, expected, "{answer}");
+        refused.push(item["transaction"].clone());
+    }
+    assert_eq!(refused[0], refused[1]);
+    bank.verify();
+}
+
 /// A use of samples has no line: the quarantine keeps its statements, so that nothing is lost.
 #[test]
 fn samples_that_a_rule_refuses_keep_their_statements() {

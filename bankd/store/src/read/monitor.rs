@@ -29,7 +29,7 @@ impl Place {
 /// One refusal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Watched {
-    /// The transaction.
+    /// The transaction that recorded it.
     pub tx: i64,
     /// When it was asked for, or when a use that was reported began.
     pub at: Timestamp,
@@ -160,8 +160,8 @@ fn rejected_request(row: &Row<'_>) -> Result<Watched, Error> {
     })
 }
 
-/// Refused uses of an import behind a row, at most `room` that are kept. Gives the last row looked at
-/// where there are more.
+/// Refused uses of an import behind a row, with their present figures, at most `room` that are kept. Gives the last
+/// row looked at where there are more.
 fn taken_in(
     connection: &Connection,
     tx: i64,
@@ -174,7 +174,7 @@ fn taken_in(
         "SELECT u.id, u.start_at, u.object_id, u.machine, u.project, u.user, u.refusal, s.name,
             u.wall_us, u.amount, u.available
         FROM usage_identity u JOIN source s ON s.id = u.source
-        WHERE u.tx = ?1 AND u.refusal IS NOT NULL AND u.id > ?2 ORDER BY u.id";
+        WHERE u.refused_tx = ?1 AND u.id > ?2 ORDER BY u.id";
     let mut statement = connection.prepare_cached(sql)?;
     let mut found = statement.query(params![tx, from])?;
     let (mut kept, mut last) = (0, from);
