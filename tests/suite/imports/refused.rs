@@ -1,14 +1,17 @@
 //! Refusals of strict enforcement for uses of a chunk: each stays, with the present figures of its use.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{HEAD, file};
 use crate::harness::{Bank, Setup, T0};
 
-/// A machine in mode `track`, on which chemistry has 20,000.
+/// Machines in mode `track`, on which chemistry and biology have 20,000 each.
 fn tracked() -> Bank {
     let bank = Setup::new().chemistry(20_000).start();
     bank.bank_ok(&["machine", "set", "colony", "--mode", "track"]);
+    bank.bank_ok(&["machine", "add", "farm", "--mode", "track"]);
+    bank.bank_ok(&["project", "add", "biology", "--members", "amy"]);
+    bank.bank_ok(&["deposit", "biology", "20000"]);
     bank.set_clock(T0 + 86_400);
     bank
 }
@@ -25,9 +28,33 @@ fn import(bank: &Bank, end: &str) -> String {
     bank.bank_ok(&["import", "sacct", &file, "--source", "slurm:colony"])
 }
 
+/// A use of an hour on farm, which is charged by itself.
+fn import_one(bank: &Bank, id: &str, project: &str) {
+    let line = json!({
+        "source": "farm", "id": id, "machine": "farm", "project": project, "user": "amy", "processors": 1,
+        "start": "2026-01-01T10:00:00Z", "end": "2026-01-01T11:00:00Z",
+    });
+    let file = file(bank, "use.jsonl", line.to_string());
+    bank.bank_ok(&["import", "jsonl", &file]);
+}
+
+/// The same use on colony, in a chunk.
+fn import_chunk(bank: &Bank, id: &str, project: &str) {
+    let text = format!(
+        "{HEAD}{id}|colony|amy|{project}|COMPLETED|0:0|2026-01-01T10:00:00|2026-01-01T10:00:00|2026-01-01T11:00:00|1|1\n"
+    );
+    let file = file(bank, "use.sacct", text);
+    bank.bank_ok(&["import", "sacct", &file, "--source", "slurm:colony"]);
+}
+
 /// Members of each item of an answer, as text.
 fn members(answer: &Value, names: &[&str]) -> Vec<String> {
-    let items = answer["items"].as_array().unwrap().iter();
+    rows(&answer["items"], names)
+}
+
+/// Members of each row, as text.
+fn rows(rows: &Value, names: &[&str]) -> Vec<String> {
+    let rows = rows.as_array().unwrap().iter();
     let text = |value: &Value| {
         value
             .as_str()
@@ -37,7 +64,7 @@ fn members(answer: &Value, names: &[&str]) -> Vec<String> {
         let row: Vec<String> = names.iter().map(|name| text(&item[name])).collect();
         row.join(" ")
     };
-    items.map(row).collect()
+    rows.map(row).collect()
 }
 
 fn monitored(bank: &Bank) -> Value {
@@ -87,5 +114,59 @@ fn refusals_stay_after_a_corrected_file_and_an_assignment() {
     let stored =
         "SELECT count(*) FROM usage_identity WHERE refusal IS NOT NULL AND refused_tx < tx";
     assert_eq!(bank.query(stored), [["2"]]);
+    bank.verify();
+}
+
+/// A use that was assigned, and one that an amended record moved: with an instance and without.
+#[test]
+fn enforcement_counts_a_use_for_the_project_that_was_charged() {
+    let mut bank = tracked();
+    for import in [import_one, import_chunk] {
+        import(&bank, "1", "nope");
+        import(&bank, "2", "chemistry");
+    }
+    let enforced = |bank: &Bank| {
+        let answer = bank.json(&["what-if", "--enforce-from", "2026-01-01"]);
+        rows(&answer["projects"], &["project", "jobs", "cost", "refused"])
+    };
+    assert_eq!(enforced(&bank), ["chemistry 2 7200 0", "nope 0 0 2"]);
+    let assign = [
+        "unmapped",
+        "assign",
+        "account=nope",
+        "chemistry",
+        "--yes",
+        "--no-rule",
+    ];
+    bank.bank_ok(&assign);
+    assert_eq!(enforced(&bank), ["chemistry 4 14400 0"]);
+    for import in [import_one, import_chunk] {
+        import(&bank, "2", "biology");
+    }
+    assert_eq!(enforced(&bank), ["biology 2 7200 0", "chemistry 2 7200 0"]);
+    let usage = bank.json(&["usage", "--by", "project", "--from", "2026-01-01"]);
+    let charged = |row: &Value| {
+        let project = row["keys"]["project"].as_str().unwrap();
+        let amount = row["shadow_charged"].as_str().unwrap().split('.').next();
+        format!("{project} {}", amount.unwrap())
+    };
+    let mut charged: Vec<String> = usage["rows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(charged)
+        .collect();
+    charged.sort();
+    assert_eq!(charged, ["biology 7200", "chemistry 7200"], "{usage}");
+    // The undo of the assignment of the use with an instance: the first charge is back.
+    for _ in 0..2 {
+        let last = "SELECT max(id) FROM tx WHERE instance IN (SELECT id FROM instance WHERE object_id = '1')
+                    AND reverses IS NULL AND id NOT IN (SELECT reverses FROM tx WHERE reverses IS NOT NULL)";
+        bank.bank_ok(&["undo", &bank.query(last)[0][0]]);
+    }
+    assert_eq!(
+        enforced(&bank),
+        ["biology 2 7200 0", "chemistry 1 3600 0", "nope 0 0 1"]
+    );
     bank.verify();
 }

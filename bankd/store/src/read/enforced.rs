@@ -1,7 +1,7 @@
 //! Input of an enforcement simulation: uses that took shadow money since an instant, and the
 //! available money.
 
-use super::super::{Error, allocation};
+use super::super::{Error, allocation, rollup};
 use super::past::walk;
 use super::usage::{self, UsedRow};
 use bank_core::amount::Amount;
@@ -11,7 +11,7 @@ use bank_core::rules::enforce::Change;
 use bank_core::time::Timestamp;
 use bank_core::usage::Usage;
 use rusqlite::{Connection, OptionalExtension, params};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
 /// Most uses of one simulation.
@@ -131,7 +131,7 @@ struct Finding {
 }
 
 impl Finding {
-    /// Charges in the shadow totals, one use for each instance.
+    /// Charges in the shadow totals, one use for each instance, of the owner that was charged last.
     fn charged(
         &mut self,
         connection: &Connection,
@@ -139,6 +139,7 @@ impl Finding {
         until: Timestamp,
     ) -> Result<(), Error> {
         let mut places: HashMap<i64, Option<usize>> = HashMap::new();
+        let mut moved = BTreeMap::new();
         let mut next = usage::first_from(connection, from)?;
         while self.uses.len() <= USES_MAX {
             let page = usage::page(connection, next)?;
@@ -150,7 +151,13 @@ impl Finding {
                     None => self.meet(connection, &row, from, until)?,
                 };
                 places.insert(row.instance, place);
-                if let Some(one) = place.and_then(|place| self.uses.get_mut(place)) {
+                let Some(place) = place else { continue };
+                if let Some(one) = self.uses.get_mut(place) {
+                    let who = self.people.get(one.who);
+                    if who.is_some_and(|who| (&who.project, &who.user) != (&row.project, &row.user))
+                    {
+                        moved.insert(row.instance, place);
+                    }
                     one.cost = one.cost.saturating_add(row.amount.0);
                     one.seconds = one.seconds.saturating_add(row.seconds.0);
                     one.end = one.end.max(row.at);
@@ -158,7 +165,31 @@ impl Finding {
                 }
             }
         }
+        for (instance, place) in moved {
+            self.give(connection, instance, place)?;
+        }
         self.uses.retain(|one| !one.is_undone);
+        Ok(())
+    }
+
+    /// Gives a use to the owner of its last charge that remains: an assignment or an amended record moved it.
+    fn give(&mut self, connection: &Connection, instance: i64, place: usize) -> Result<(), Error> {
+        let (project, user) = rollup::names_by(connection, instance, i64::MAX)?;
+        let who = self
+            .uses
+            .get(place)
+            .and_then(|one| self.people.get(one.who));
+        let Some(who) = who.cloned() else {
+            return Ok(());
+        };
+        let who = self.who(Who {
+            project,
+            user,
+            ..who
+        });
+        if let Some(one) = self.uses.get_mut(place) {
+            one.who = who;
+        }
         Ok(())
     }
 
