@@ -81,7 +81,7 @@ pub struct NewCharge {
     /// User; absent: the job's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
-    /// Machine; absent: the only one.
+    /// Machine; absent: the job's, if neither `project` nor `user` is given, else the only one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
     /// Processors.

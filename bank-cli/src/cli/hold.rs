@@ -56,7 +56,7 @@ pub(crate) struct ObjectArgs {
     /// User who runs it [default for a reserve: the caller; for a charge: the job's]
     #[arg(short = 'u', long)]
     pub(crate) user: Option<String>,
-    /// Machine it runs on [default: the only one]
+    /// Machine it runs on [default: the only one; for a charge: the job's]
     #[arg(short = 'm', long)]
     pub(crate) machine: Option<String>,
     #[command(flatten)]

@@ -3121,7 +3121,7 @@ class NewCharge:
     # The scheduler's id of the job or reservation.
     job: str
 
-    # Machine; absent: the only one.
+    # Machine; absent: the job's, if neither `project` nor `user` is given, else the only one.
     machine: str | None = None
 
     # Memory in MB.
@@ -3837,6 +3837,9 @@ class NewRefund:
     # `job` or `reservation`. Required if both have this id.
     type: str | None = None
 
+    # Which use of an id that was used again, from 1; absent: the newest that was charged.
+    use: int | None = None
+
 
 @dataclass(frozen=True, kw_only=True)
 class NewReserve:
@@ -3946,6 +3949,9 @@ class NewSettlement:
 
     # `job` or `reservation`. Required if both have this id.
     type: str | None = None
+
+    # Which use of an id that was used again, from 1; absent: the newest that is on `#unbilled`.
+    use: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,12 +13,15 @@ use bankd_store::answer::Answer;
 
 use super::call::{Call, Handled, rendered};
 use super::json::{self, read_amount, read_time_of};
-use super::object::{find_quote, has_payer, object_of};
+use super::object::{find_quote, has_payer, machine_of, object_of};
 use super::quote::UNPRICED;
 
 /// `POST /api/v1/charges`
 pub(super) async fn charge(call: Call) -> Handled {
-    let new: NewCharge = call.json()?;
+    let mut new: NewCharge = call.json()?;
+    if new.machine.is_none() && new.project.is_none() && new.user.is_none() {
+        new.machine = machine_of(&call, &new.job).await?;
+    }
     let mut charge = read(new, &call).map_err(|r| call.refused(&r))?;
     has_payer(&call, &charge.request).await?;
     find_quote(&call, &mut charge.request).await?;

@@ -1,6 +1,6 @@
 //! The scheduler's object that a reserve or a charge by hand is about.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bank_core::command::{Request, Whose};
 use bank_core::decimal::Decimal;
@@ -132,6 +132,18 @@ pub(super) fn only_machine(view: &View) -> Result<String, Refusal> {
         (None, _) => Ok(String::new()),
         _ => Err(Refusal::MissingField { field: "machine" }),
     }
+}
+
+/// The machine of a known job that a person names without more: the only one in view with its id.
+pub(super) async fn machine_of(call: &Call, job: &str) -> Result<Option<String>, Failure> {
+    let id = job.to_owned();
+    let uses = call
+        .ask(move |connection| jobs::uses(connection, &id))
+        .await?;
+    let machines = uses.into_iter().map(|row| row.machine);
+    let machines: BTreeSet<String> = machines.filter(|m| call.view.sees_machine(m)).collect();
+    let mut all = machines.into_iter();
+    Ok(all.next().filter(|_| all.next().is_none()))
 }
 
 /// Usage needs an owner. A manual charge without a project must name a recorded job, or a user with a
