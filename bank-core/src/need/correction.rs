@@ -1,7 +1,7 @@
 //! The rows for commands after the fact.
 
 use super::{Need, named_account};
-use crate::command::{Adjust, After, Whose};
+use crate::command::{Adjust, After, Refund, Settle, Whose};
 use crate::directory::Directory;
 use crate::ids::AccountId;
 use crate::model::{Instance, ObjectType};
@@ -24,6 +24,26 @@ pub struct ObjectQuery {
 }
 
 impl ObjectQuery {
+    fn of_refund(refund: &Refund) -> Self {
+        ObjectQuery {
+            object_id: refund.object_id.clone(),
+            machine: refund.machine.clone(),
+            object_type: refund.object_type,
+            number: refund.number,
+            unbilled_first: false,
+        }
+    }
+
+    fn of_settlement(settle: &Settle) -> Self {
+        ObjectQuery {
+            object_id: settle.object_id.clone(),
+            machine: settle.machine.clone(),
+            object_type: settle.object_type,
+            number: settle.number,
+            unbilled_first: true,
+        }
+    }
+
     /// Of all uses of the id, newest first, one for each machine and kind: the newest that was
     /// charged, else the newest. If that is asked for, one that no account pays comes before all.
     pub fn pick(&self, uses: Vec<Instance>) -> Vec<Instance> {
@@ -61,13 +81,7 @@ pub(super) fn need(command: &After, directory: &Directory) -> Need {
             }
         }
         After::Refund(refund) => Need {
-            object: Some(ObjectQuery {
-                object_id: refund.object_id.clone(),
-                machine: refund.machine.clone(),
-                object_type: refund.object_type,
-                number: refund.number,
-                unbilled_first: false,
-            }),
+            object: Some(ObjectQuery::of_refund(refund)),
             ..Need::default()
         },
         After::Adjust(adjust) => adjustment(adjust, directory),
@@ -84,13 +98,7 @@ pub(super) fn need(command: &After, directory: &Directory) -> Need {
             let mut accounts = select::possible_payers(directory, &whose);
             accounts.extend(directory.suspense().map(|a| a.id));
             Need {
-                object: Some(ObjectQuery {
-                    object_id: settle.object_id.clone(),
-                    machine: settle.machine.clone(),
-                    object_type: settle.object_type,
-                    number: settle.number,
-                    unbilled_first: true,
-                }),
+                object: Some(ObjectQuery::of_settlement(settle)),
                 accounts,
                 ..Need::default()
             }

@@ -223,7 +223,9 @@ fn a_resource_is_known_in_every_spelling() {
         let own = all.iter().find(|one| one["local_job_id"] == job).unwrap();
         assert_eq!(own["gpus"].to_string(), gpus, "{own}");
     }
-    let usage = bank.bank_ok(&["usage", "--resource", "gpu", "--units", "seconds"]);
+    let ever = ["--from", "-infinity", "--to", "infinity"];
+    let words = ["usage", "--resource", "gpu", "--units", "seconds"];
+    let usage = bank.bank_ok(&[&words[..], &ever].concat());
     assert!(usage.contains(" 900 "), "{usage}");
     bank.verify();
 }

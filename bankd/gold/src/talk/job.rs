@@ -40,7 +40,7 @@ struct Setting<'a> {
     strict_project: bool,
     reservation_idle: Seconds,
     is_maui: bool,
-    /// The request is from the gateway, so the charging source of the machine decides whether it bills.
+    /// The request is from the gateway. The charging source of the machine decides whether its charges bill.
     is_gateway: bool,
     /// Objects and settings of the bank.
     directory: &'a Directory,
@@ -277,6 +277,8 @@ fn charge(
     // The end of the charged time if the request has one, else that of the job.
     request.event_time = options.end.or(facts.end);
     let ends = facts.end.is_some() || options.is_clients;
+    // Over HTTP a person's own client sends options.
+    let is_schedulers = setting.is_gateway || !options.is_clients;
     Charge {
         duration: Some(priced),
         closes: is_job && options.incremental.map_or(ends, |incremental| !incremental),
@@ -287,7 +289,7 @@ fn charge(
             newest: is_job,
             named_only: setting.strict_project,
             idle: (!is_job).then_some(setting.reservation_idle),
-            source: setting.is_gateway.then(|| SOURCE.to_owned()),
+            source: is_schedulers.then(|| SOURCE.to_owned()),
             ..Terms::default()
         },
         request,
