@@ -145,7 +145,7 @@ impl SqliteStore {
         let (project, user, pi) = owner(instance);
         let own = || all.iter().filter(|(_, o)| (o.0, o.1) == (project, user));
         let (last, now) = *own().next_back()?;
-        let leaves = own().find(|(_, other)| other.2 != now.2)?.0;
+        let (leaves, was) = *own().find(|(_, other)| other.2 != now.2)?;
         if place != last && place != leaves {
             return None;
         }
@@ -157,8 +157,12 @@ impl SqliteStore {
             Billing::Billed | Billing::Unbilled | Billing::Refund => Measure::Charge,
         };
         let by_owner = &self.rollups.added(instance.id.0)?.by_owner;
-        let key = [project, user, now.2].map(str::to_owned);
-        let mut rest = by_owner.get(&key.into())?.get(measure);
+        let of = |pi: &str| -> Option<&Sums> {
+            let owner: OwnerKey = [project, user, pi].map(str::to_owned).into();
+            by_owner.get(&owner)
+        };
+        // What it had is in the figures of the one that it leaves.
+        let mut rest = of(was.2).and(of(now.2))?.get(measure);
         let rows = own().filter(|(_, other)| *other == now);
         for row in rows.filter_map(|(n, _)| row_of(effects.records.get(*n)?)) {
             rest = rest.saturating_sub(row.amount.0.into());
