@@ -128,6 +128,9 @@ pub struct Record {
     /// Processors × wall time that it adds to usage, in microseconds; negative
     /// where time is taken back. None in records of earlier versions.
     pub counted: Option<i64>,
+    /// The end of its use by the present record of a collector: the record belongs to that time, whatever its own end is. It
+    /// is never kept as text.
+    pub belongs: Option<i64>,
     /// A finished use without a charge; none for charges. It is never kept as text: the finished use itself
     /// is.
     pub collected: Option<Collected>,
@@ -222,9 +225,9 @@ impl Record {
         Some((counted.map_or(start, |wall| end.saturating_sub(wall)), end))
     }
 
-    /// The instant by which it belongs to a time: its end, else when the record was made.
+    /// The instant by which it belongs to a time: the present end of its use, else its own end, else when the record was made.
     pub fn when(&self) -> i64 {
-        self.end().unwrap_or(self.created_at)
+        self.belongs.or(self.end()).unwrap_or(self.created_at)
     }
 }
 

@@ -256,7 +256,10 @@ pub fn site(bank: &Bank, settings: &config::Export) -> Site {
 pub fn record(item: &Item, directory: &Directory) -> anyhow::Result<Option<Record>> {
     let kept = |kept| Ok::<_, anyhow::Error>(money_that_moved(form::read(kept)?));
     Ok(match item {
-        Item::Kept(row) => Some(kept(row)?),
+        Item::Kept(row, ended) => Some(Record {
+            belongs: *ended,
+            ..kept(row)?
+        }),
         Item::Amended(row) => {
             Some(kept(row)?).filter(|r| !matches!(r.occasion, Occasion::Close { .. }))
         }

@@ -111,6 +111,17 @@ pub fn records_after(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
+/// The end of the use of a record, by the present record of the collector that states its usage; none if none does.
+pub(crate) fn present_end(connection: &Connection, id: i64) -> Result<Option<i64>, Error> {
+    let sql = "SELECT f.end_at FROM record r JOIN usage u ON u.id = r.number
+               JOIN usage_identity f ON f.instance = u.instance
+               WHERE r.id = ?1 AND f.became IN ('charged', 'adjusted', 'free')
+               ORDER BY f.id DESC LIMIT 1";
+    let mut statement = connection.prepare_cached(sql)?;
+    let found = statement.query_row([id], |r| r.get(0));
+    Ok(found.optional()?.flatten())
+}
+
 /// The place of the newest record; 0 without one.
 pub fn last_record(connection: &Connection) -> Result<i64, Error> {
     let sql = "SELECT coalesce(max(id), 0) FROM record";

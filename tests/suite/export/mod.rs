@@ -15,6 +15,7 @@ mod names;
 mod nerc;
 mod openshift;
 mod owners;
+mod periods;
 mod reissued;
 pub(crate) mod seen;
 pub(crate) mod sums;

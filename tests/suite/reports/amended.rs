@@ -140,6 +140,8 @@ fn dimensions_and_ends_of_amended_jobs_are_those_of_their_present_records() {
                     hours,
                 )
             });
+            // A job that only began in a month has a row there.
+            let rows = rows.filter(|(_, hours)| hours != "0");
             rows.collect::<BTreeMap<_, _>>()
         };
         let want = |rows: &[(&str, i64)]| -> BTreeMap<String, String> {

@@ -10,6 +10,7 @@
 //! run only the last one is exported. So the version that the cursor passed is known: it is that of
 //! the beginning of the run, and the record names it as replaced.
 
+use super::super::record::present_end;
 use super::super::{Error, KeptRecord, records_after, rollup};
 use bank_core_figures::sizes;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
@@ -49,8 +50,8 @@ pub enum ChargeForm {
 /// One thing to export.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Item {
-    /// A usage record.
-    Kept(KeptRecord),
+    /// A usage record, and the present end of its use if a collector states it.
+    Kept(KeptRecord, Option<i64>),
     /// A usage record of a job whose finished use was amended later: the amendment replaces it.
     Amended(KeptRecord),
     /// The record of the latest amendment of a job, with the job's totals.
@@ -216,7 +217,10 @@ pub fn page(
     for kept in records_after(connection, after.record, left)? {
         portion.place.record = kept.id;
         portion.items.push(match form {
-            ChargeForm::AsRecorded => Item::Kept(kept),
+            ChargeForm::AsRecorded => {
+                let ended = present_end(connection, kept.id)?;
+                Item::Kept(kept, ended)
+            }
             ChargeForm::Current => current_item(connection, kept)?,
         });
         left = left.saturating_sub(1);
@@ -349,7 +353,7 @@ fn current_item(connection: &Connection, kept: KeptRecord) -> Result<Item, Error
     let mut statement = connection.prepare_cached(sql)?;
     let found = statement.query_row([kept.id], |r| Ok((r.get(0)?, r.get(1)?)));
     let Some((usage, instance)): Option<(i64, i64)> = found.optional()? else {
-        return Ok(Item::Kept(kept));
+        return Ok(Item::Kept(kept, None));
     };
     let sql = concat!(
         columns!(),
@@ -358,16 +362,16 @@ fn current_item(connection: &Connection, kept: KeptRecord) -> Result<Item, Error
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query([instance])?;
     let Some(row) = rows.next()? else {
-        return Ok(Item::Kept(kept));
+        return Ok(Item::Kept(kept, None));
     };
     let Some(latest) = latest_amendment(connection, instance)? else {
-        return Ok(Item::Kept(kept));
+        return Ok(Item::Kept(kept, None));
     };
     if usage != latest {
         return Ok(Item::Amended(kept));
     }
     let Some(used) = read(row)? else {
-        return Ok(Item::Kept(kept));
+        return Ok(Item::Kept(kept, None));
     };
     let sql = "SELECT billed, shadow_billed FROM instance WHERE id = ?1";
     let mut statement = connection.prepare_cached(sql)?;
