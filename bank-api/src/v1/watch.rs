@@ -53,7 +53,7 @@ pub struct WouldRefuse {
     pub project: String,
     /// User as named.
     pub user: String,
-    /// Time of the first such refusal.
+    /// Time of the first such refusal, or the start of a use that was reported.
     pub at: String,
     /// The refusal's code, of the latest time.
     pub code: String,

@@ -71,6 +71,45 @@ fn monitored(bank: &Bank) -> Value {
     bank.json(&["monitor", "--since", "2026-01-01"])
 }
 
+/// A use of a chunk and one with an instance: both at their starts, with what they needed and with their sources.
+#[test]
+fn monitor_and_what_if_agree_about_reported_uses() {
+    let mut bank = tracked();
+    let text = format!(
+        "{HEAD}1|colony|amy|chemistry|COMPLETED|0:0|2026-01-01T10:00:00|2026-01-01T10:00:00|2026-01-01T16:30:00|1|1\n"
+    );
+    let chunk = file(&bank, "day.sacct", text);
+    bank.bank_ok(&["import", "sacct", &chunk, "--source", "slurm:colony"]);
+    let line = json!({
+        "source": "farm", "id": "2", "machine": "farm", "project": "biology", "user": "amy", "processors": 1,
+        "start": "2026-01-01T10:00:00Z", "end": "2026-01-01T16:30:00Z",
+    });
+    let one = file(&bank, "use.jsonl", line.to_string());
+    bank.bank_ok(&["import", "jsonl", &one]);
+    let monitor = monitored(&bank);
+    let shown = ["job", "at", "code", "needed", "available", "source"];
+    let expected = [
+        "1 2026-01-01T10:00:00Z insufficient_funds 23400 20000",
+        "2 2026-01-01T10:00:00Z insufficient_funds 23400 20000",
+    ];
+    let with_source = [
+        format!("{} slurm:colony", expected[0]),
+        format!("{} farm", expected[1]),
+    ];
+    assert_eq!(members(&monitor, &shown), with_source);
+    let what_if = bank.json(&["what-if"]);
+    assert_eq!(members(&what_if, &shown[..5]), expected);
+    let sums = ["project", "jobs", "needed", "used"];
+    assert_eq!(
+        rows(&what_if["projects"], &sums),
+        ["biology 1 23400 23400", "chemistry 1 23400 23400"]
+    );
+    // A use counts by its start, in both.
+    let later = bank.json(&["monitor", "--since", "2026-01-01T12:00:00Z"]);
+    assert_eq!(members(&later, &shown), [""; 0]);
+    bank.verify();
+}
+
 #[test]
 fn refusals_stay_after_a_corrected_file_and_an_assignment() {
     let mut bank = tracked();

@@ -7625,7 +7625,7 @@ class WhatIf:
 class WouldRefuse:
     """A job that strict would have refused, and that ran all the same."""
 
-    # Time of the first such refusal.
+    # Time of the first such refusal, or the start of a use that was reported.
     at: datetime
 
     # Available amount at that time.

@@ -66,17 +66,23 @@ fn place(text: &str) -> Result<Place, Refusal> {
     found.ok_or(Refusal::bad_value("after", "next of a page before"))
 }
 
-fn shaped(row: Watched, bank: &Bank) -> Shown {
-    let (needed, available) = row.figures.unzip();
-    // For a reported use, the required amount is its cost.
+/// The needed and the available amount of a refusal for lack of money.
+pub(super) fn figures(row: &Watched, bank: &Bank) -> (Option<String>, Option<String>) {
+    if let Some((needed, available)) = &row.figures {
+        return (Some(needed.clone()), Some(available.clone()));
+    }
+    // A use of a chunk needs its cost.
     let short = row.code == "insufficient_funds";
-    let cost = row
-        .reported
-        .filter(|_| short)
-        .map(|(_, cost)| json::sum(cost, bank));
-    let needed = needed.or(cost);
+    let cost = row.reported.filter(|_| short);
     let there = row.available.filter(|_| short);
-    let available = available.or(there.map(|there| json::sum(there.into(), bank)));
+    (
+        cost.map(|(_, cost)| json::sum(cost, bank)),
+        there.map(|there| json::sum(there.into(), bank)),
+    )
+}
+
+fn shaped(row: Watched, bank: &Bank) -> Shown {
+    let (needed, available) = figures(&row, bank);
     let (job, machine) = row.object;
     Shown {
         at: json::time(row.at),

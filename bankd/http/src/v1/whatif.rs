@@ -14,6 +14,7 @@ use bankd_store::read::whatif::{self, Refused};
 
 use super::call::{Call, Handled, ok};
 use super::json;
+use super::monitor::figures;
 use super::pages::Turn;
 use super::view::Lookup as _;
 use crate::error::Failure;
@@ -104,7 +105,12 @@ struct Job {
 fn by_job(rows: Vec<Refused>, bank: &Bank) -> Vec<Job> {
     let mut jobs: Vec<Job> = Vec::new();
     let mut places: BTreeMap<i64, usize> = BTreeMap::new();
-    for row in rows {
+    for Refused {
+        watched: row,
+        used,
+        billed,
+    } in rows
+    {
         let known = row.instance.and_then(|id| places.get(&id).copied());
         if let Some(job) = known.and_then(|place| jobs.get_mut(place)) {
             job.shape.times += 1;
@@ -129,14 +135,14 @@ fn by_job(rows: Vec<Refused>, bank: &Bank) -> Vec<Job> {
                 user: row.user.clone(),
                 at: json::time(row.at),
                 times: 1,
-                used_s: row.used.0,
-                used: json::sum(row.billed, bank),
+                used_s: used.0,
+                used: json::sum(billed, bank),
                 transaction: row.tx,
                 ..WouldRefuse::default()
             },
-            has_used: row.instance.is_some() || row.is_reported,
+            has_used: row.instance.is_some() || row.reported.is_some(),
             needed: 0,
-            used: row.billed,
+            used: billed,
         };
         refused_again(&mut job, row, bank);
         jobs.push(job);
@@ -144,9 +150,9 @@ fn by_job(rows: Vec<Refused>, bank: &Bank) -> Vec<Job> {
     jobs
 }
 
-fn refused_again(job: &mut Job, row: Refused, bank: &Bank) {
+fn refused_again(job: &mut Job, row: Watched, bank: &Bank) {
+    let (needed, available) = figures(&row, bank);
     job.shape.code = row.code;
-    let (needed, available) = row.figures.unzip();
     let minor = needed
         .as_deref()
         .map(|text| Amount::parse(text, bank.precision));

@@ -5,7 +5,7 @@ use super::super::Error;
 use super::SCAN_MAX;
 use crate::numbers::{first_recorded_from, last_transaction};
 use bank_core::time::Timestamp;
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 /// How far a reader of the journal is: everything before a transaction, and of that one the rows up
 /// to a number.
@@ -43,13 +43,13 @@ pub struct Watched {
     pub code: String,
     /// The needed and the available amount, in the journal's text.
     pub figures: Option<(String, String)>,
-    /// The amount available to a reported use, in minor units.
+    /// The amount available to a use of a chunk, in minor units.
     pub available: Option<i64>,
     /// The instance; none if none was created.
     pub instance: Option<i64>,
     /// The source of the use; none for a scheduler's request.
     pub source: Option<String>,
-    /// Its seconds and cost, if it was reported.
+    /// Its seconds and cost, if it was part of a chunk.
     pub reported: Option<(i64, i128)>,
 }
 
@@ -78,7 +78,7 @@ pub fn page(
             && until.is_none_or(|until| row.at < until)
             && keep(row)
     };
-    // An import contains uses that began long before: of these, their own start counts.
+    // A use may be reported long after its start, which counts.
     let recorded = since.map(|since| first_recorded_from(connection, since));
     let first = recorded.transpose()?.unwrap_or(1).max(after.tx);
     let end = last_transaction(connection)?;
@@ -107,7 +107,7 @@ pub fn page(
                 });
             }
         } else {
-            rows.extend(Some(rejected_request(row)?).filter(&keep));
+            rows.extend(Some(rejected_request(connection, row)?).filter(&keep));
         }
         seen = Place::behind(tx);
         if rows.len() >= limit {
@@ -136,28 +136,45 @@ const REJECTED: &str =
     WHERE e.kind = 'would_refuse' AND e.tx >= ?1 ORDER BY e.tx, e.id LIMIT ?2";
 
 /// The rejected request in a row of [`REJECTED`].
-fn rejected_request(row: &Row<'_>) -> Result<Watched, Error> {
+fn rejected_request(connection: &Connection, row: &Row<'_>) -> Result<Watched, Error> {
     let reason: String = row.get(2)?;
     let value = |name: &str| {
         let mut words = reason.split(' ');
         let found = words.find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
         found.map(str::to_owned)
     };
+    let instance: Option<i64> = row.get(4)?;
+    // A scheduler's request was refused before its charge: this is the charge of a finished use.
+    let is_use = row.get_ref(1)?.as_str().is_ok_and(|op| op == "charge");
+    let reported = match instance.filter(|_| is_use) {
+        Some(instance) => reported(connection, instance)?,
+        None => None,
+    };
+    let (start, source) = reported.unzip();
     let object: Option<String> = row.get(8)?;
     let machine = if object.is_some() { 9 } else { 5 };
     Ok(Watched {
         tx: row.get(0)?,
-        at: Timestamp(row.get(3)?),
+        at: Timestamp(start.map_or_else(|| row.get(3), Ok)?),
         object: (object.unwrap_or_default(), row.get(machine)?),
         project: row.get(6)?,
         user: row.get(7)?,
         code: value("would_refuse").unwrap_or_default(),
         figures: value("needed").zip(value("available")),
         available: None,
-        instance: row.get(4)?,
-        source: None,
+        instance,
+        source,
         reported: None,
     })
+}
+
+/// The start of the reported use of an instance, and its source.
+fn reported(connection: &Connection, instance: i64) -> Result<Option<(i64, String)>, Error> {
+    let sql = "SELECT u.start_at, s.name FROM usage_identity u JOIN source s ON s.id = u.source
+               WHERE u.instance = ?1 ORDER BY u.became = 'kept', u.id LIMIT 1";
+    let mut statement = connection.prepare_cached(sql)?;
+    let found = statement.query_row([instance], |row| Ok((row.get(0)?, row.get(1)?)));
+    Ok(found.optional()?)
 }
 
 /// Refused uses of an import behind a row, with their present figures, at most `room` that are kept. Gives the last

@@ -3,33 +3,17 @@
 
 use super::super::Error;
 use super::monitor::Watched;
-use bank_core::time::{Seconds, Timestamp};
+use bank_core::time::Seconds;
 use rusqlite::{Connection, OptionalExtension};
 
-/// A job that would have been refused at one moment. Amounts are minor units.
+/// A refusal with the later usage of its job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// The transaction.
-    pub tx: i64,
-    /// When.
-    pub at: Timestamp,
-    /// The instance; none if none was created.
-    pub instance: Option<i64>,
-    /// A source reported it when it was over.
-    pub is_reported: bool,
-    /// The scheduler's id, and the machine.
-    pub object: (String, String),
-    /// Project as named.
-    pub project: String,
-    /// User as named.
-    pub user: String,
-    /// The refusal's code.
-    pub code: String,
-    /// The needed and the available amount, in the journal's text.
-    pub figures: Option<(String, String)>,
-    /// Seconds that the instance was charged for.
+    /// The refusal.
+    pub watched: Watched,
+    /// Seconds that its job was charged for.
     pub used: Seconds,
-    /// Its charges, real and shadow together.
+    /// Its charges, real and shadow together, in minor units.
     pub billed: i128,
 }
 
@@ -41,15 +25,7 @@ pub fn refused(connection: &Connection, watched: Vec<Watched>) -> Result<Vec<Ref
             (None, reported) => reported.unwrap_or_default(),
         };
         Ok(Refused {
-            tx: row.tx,
-            at: row.at,
-            instance: row.instance,
-            is_reported: row.reported.is_some(),
-            object: row.object,
-            project: row.project,
-            user: row.user,
-            code: row.code,
-            figures: row.figures,
+            watched: row,
             used: Seconds(used),
             billed,
         })
