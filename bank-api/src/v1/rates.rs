@@ -163,7 +163,7 @@ pub struct Replay {
     pub total: ReplayRow,
     /// Sum of the charges that moved shadow totals only; absent without such charges.
     pub shadow_total: Option<ReplayRow>,
-    /// Jobs left out, because their price exceeds exact arithmetic.
+    /// Jobs left out, because they cannot be priced.
     #[serde(default)]
     pub left_out: i64,
 }

@@ -9,6 +9,7 @@ mod exact;
 mod expected;
 mod quarantine;
 mod refused;
+mod replayed;
 mod samples;
 mod unstated;
 mod usage;

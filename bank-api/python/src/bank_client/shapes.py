@@ -6015,7 +6015,7 @@ class Replay:
     # Begin of the span.
     from_: datetime = field(metadata={"json": "from"})
 
-    # Jobs left out, because their price exceeds exact arithmetic.
+    # Jobs left out, because they cannot be priced.
     left_out: int | None = None
 
     # Differences in cost by project and user.

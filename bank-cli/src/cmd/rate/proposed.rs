@@ -118,10 +118,7 @@ fn replayed(context: &Context, answer: &RateTested, replay: &Replay) -> Result<S
         let _ = writeln!(text, "charges from {from} (inclusive) to {to} (exclusive)");
         if replay.left_out > 0 {
             let jobs = bank_picture::figure::counted(&replay.left_out.to_string(), "job");
-            let _ = writeln!(
-                text,
-                "left out: {jobs} whose price is beyond what the bank can hold"
-            );
+            let _ = writeln!(text, "left out: {jobs} that cannot be priced");
         }
         return Ok(text);
     }

@@ -1,5 +1,7 @@
 //! The cost of usage, or of past usage, by stored or proposed rates. Nothing is written.
 
+mod chunked;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use bank_api::v1::{RateTest, RateTested, Replay, ReplayRow, TestedPrice};
@@ -13,12 +15,14 @@ use bank_core::rules;
 use bank_core::time::{Seconds, TEN_YEARS_S, Timestamp};
 use bank_core::usage::{IdleTime, Usage};
 use bankd_ledger::access::right::Right;
+use bankd_store::read::chunked as uses;
 use bankd_store::read::usage::{self, UsedRow};
 
 use super::call::{Call, Handled, ok};
 use super::view::Lookup as _;
 use super::{json, rate};
 use crate::error::Failure;
+use chunked::Replayed;
 
 /// Most rates of one proposal.
 const PROPOSED_MAX: usize = 100;
@@ -251,10 +255,7 @@ async fn replay(call: &Call, request: &RateTest, proposed: &[Rate]) -> Result<Re
         next = last.id.saturating_add(1);
         looked += rows.len();
         if looked > CHARGES_MAX {
-            return Err(refused(Refusal::BadValue {
-                field: "from",
-                expected: "a span with at most 500,000 charges after its begin",
-            }));
+            return Err(refused(too_many()));
         }
         let within = |row: &&UsedRow| {
             from <= row.at
@@ -268,7 +269,46 @@ async fn replay(call: &Call, request: &RateTest, proposed: &[Rate]) -> Result<Re
                 .is_none();
         }
     }
-    summed(&directory.bank, tallies, (from, to)).ok_or_else(|| refused(Refusal::AmountOverflow))
+    let mut replayed = Replayed::new(directory, &rates, proposed);
+    add_uses(call, (from, to), looked, &mut replayed).await?;
+    summed(&directory.bank, tallies, replayed, (from, to))
+        .ok_or_else(|| refused(Refusal::AmountOverflow))
+}
+
+/// Counts the uses without an instance that ended in a period, and that the caller may see.
+async fn add_uses(
+    call: &Call,
+    (from, to): (Timestamp, Timestamp),
+    mut looked: usize,
+    replayed: &mut Replayed<'_>,
+) -> Result<(), Failure> {
+    for machine in call.ask(uses::machines).await? {
+        let mut after = (from, 0);
+        loop {
+            let name = machine.clone();
+            let page = call.ask(move |connection| uses::page(connection, &name, to, after));
+            let rows = page.await?;
+            let Some(last) = rows.last() else { break };
+            after = (last.end, last.id);
+            looked += rows.len();
+            if looked > CHARGES_MAX {
+                return Err(call.refused(&too_many()));
+            }
+            let seen =
+                |row: &uses::ChunkUse| call.view.sees_work(&row.project, &row.user, &row.machine);
+            rows.into_iter()
+                .filter(seen)
+                .for_each(|row| replayed.count(row));
+        }
+    }
+    Ok(())
+}
+
+fn too_many() -> Refusal {
+    Refusal::BadValue {
+        field: "from",
+        expected: "a span with at most 500,000 charges after its begin",
+    }
 }
 
 fn count(directory: &Directory, rates: &[Rate], row: &UsedRow, tally: &mut Tally) -> Option<()> {
@@ -385,10 +425,16 @@ fn add(sums: &mut Sums, (charges, billed, proposed): Sums) -> Option<()> {
 fn summed(
     bank: &Bank,
     tallies: BTreeMap<(i64, bool), Tally>,
+    replayed: Replayed<'_>,
     (from, to): (Timestamp, Timestamp),
 ) -> Option<Replay> {
     let mut groups: BTreeMap<Whose, Sums> = BTreeMap::new();
-    let (mut real, mut in_shadow, mut beyond) = (Sums::default(), Sums::default(), 0_i64);
+    let (mut real, mut in_shadow, mut beyond) =
+        (Sums::default(), Sums::default(), replayed.left_out);
+    for ((project, user), own) in replayed.owners {
+        add(&mut in_shadow, own)?;
+        add(groups.entry((project, user, true)).or_default(), own)?;
+    }
     for ((_, shadow), tally) in tallies {
         if tally.beyond {
             beyond += 1;

@@ -2,6 +2,7 @@
 //! available money.
 
 use super::super::{Error, allocation, rollup};
+use super::chunked;
 use super::past::walk;
 use super::usage::{self, UsedRow};
 use bank_core::amount::Amount;
@@ -232,11 +233,6 @@ impl Finding {
         from: Timestamp,
         until: Timestamp,
     ) -> Result<(), Error> {
-        let mut machines =
-            connection.prepare_cached("SELECT DISTINCT machine FROM usage_identity")?;
-        let machines: Vec<String> = machines
-            .query_map([], |row| row.get(0))?
-            .collect::<Result<_, _>>()?;
         let sql =
             "SELECT id, start_at, end_at, amount, project, user, machine, group_name, qos, queue
             FROM usage_identity
@@ -245,7 +241,7 @@ impl Finding {
         let most = i64::try_from(USES_MAX)
             .unwrap_or(i64::MAX)
             .saturating_add(1);
-        for machine in machines {
+        for machine in chunked::machines(connection)? {
             let mut statement = connection.prepare_cached(sql)?;
             let mut rows = statement.query(params![machine, from.0, until.0, most])?;
             while let Some(row) = rows.next()? {

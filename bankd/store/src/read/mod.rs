@@ -2,7 +2,7 @@
 //!
 //! [`Pool`] lends connections for the time of one question. The modules answer these questions:
 //! `money`: accounts and allocations; `past`: the same at an earlier time; `burn`: spending rates;
-//! `statement`: movements; `liens`, `jobs` and `charges`: work; `monitor`: requests that strict
+//! `statement`: movements; `liens`, `jobs` and `charges`: work; `chunked`: uses without an instance; `monitor`: requests that strict
 //! mode would have rejected; `enforced`: a simulation of strict mode; `fallback`: jobs on another
 //! account; `report`: usage totals and counted snapshots; `explain`: the reasons of a transaction;
 //! `questions`: liens for partners; `journal` (with `newest`, latest first): history; `records`:
@@ -15,6 +15,7 @@ pub mod attention;
 pub mod auditor;
 pub mod burn;
 pub mod charges;
+pub mod chunked;
 pub mod closes;
 pub mod costs;
 pub mod enforced;
