@@ -11,6 +11,7 @@ pub mod due;
 pub mod grid;
 pub mod month;
 pub mod pack;
+pub mod worth;
 
 use bank_core::time::Timestamp;
 

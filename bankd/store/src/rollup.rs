@@ -28,7 +28,6 @@ mod pending;
 mod rebuild;
 mod shares;
 mod taken;
-mod worth;
 mod written;
 
 pub use bank_core_figures::rollup::block::{UNITS, Unit};

@@ -1,6 +1,6 @@
 //! Finished uses without an instance that took shadow money, as the input of a replay of rates.
 
-use super::super::{Error, codec};
+use super::super::{Error, codec, uses};
 use super::SCAN_MAX;
 use bank_core::amount::Amount;
 use bank_core::command::HISTORY;
@@ -49,10 +49,7 @@ pub enum Basis {
 
 /// The machines with finished uses.
 pub fn machines(connection: &Connection) -> Result<Vec<String>, Error> {
-    let sql = "SELECT DISTINCT machine FROM usage_identity";
-    let mut statement = connection.prepare_cached(sql)?;
-    let names = statement.query_map([], |row| row.get(0))?;
-    Ok(names.collect::<Result<_, _>>()?)
+    uses::machines(connection)
 }
 
 /// The uses of a machine that ended before an instant, behind the end and the number of another one; a bounded number

@@ -2,11 +2,11 @@
 
 use super::super::{Error, codec};
 use super::factors::Factors;
-use super::worth::Worth;
 use bank_core::decimal::Decimal;
 use bank_core::effects::{Billing, UsageRow};
 use bank_core::time::{MICROS, Timestamp};
 use bank_core::usage::{Usage, text};
+use bank_core_figures::rollup::worth::Worth;
 use bank_core_figures::rollup::{Measure, Sums, Use};
 use rusqlite::{Connection, Row};
 

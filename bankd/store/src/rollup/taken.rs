@@ -4,8 +4,8 @@ use super::super::Error;
 use super::super::numbers::{first_entry_of, last_entry};
 use super::charge::{Charge, Class};
 use super::pending::Key;
-use super::worth::Worth;
 use bank_core_figures::rollup::Use;
+use bank_core_figures::rollup::worth::Worth;
 use rusqlite::{Connection, OptionalExtension, Row};
 
 /// Amount of a journal entry of a charge: account and owner.

@@ -1,17 +1,19 @@
 //! Value of usage: real money and shadow amounts, separately.
 
-use bank_core_figures::rollup::{Measure, Sums};
+use super::{Measure, Sums};
 
 /// An amount in minor units: the part that moved money, and the part that moved shadow totals only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Worth {
-    pub(crate) real: i128,
-    pub(crate) shadow: i128,
+pub struct Worth {
+    /// What moved money.
+    pub real: i128,
+    /// What moved shadow totals only.
+    pub shadow: i128,
 }
 
 impl Worth {
     /// An amount of one kind.
-    pub(crate) fn of(amount: i64, in_shadow: bool) -> Worth {
+    pub fn of(amount: i64, in_shadow: bool) -> Worth {
         let amount = i128::from(amount);
         if in_shadow {
             Worth {
@@ -28,7 +30,7 @@ impl Worth {
 
     /// With another one.
     #[must_use]
-    pub(crate) fn plus(self, other: Worth) -> Worth {
+    pub fn plus(self, other: Worth) -> Worth {
         Worth {
             real: self.real.saturating_add(other.real),
             shadow: self.shadow.saturating_add(other.shadow),
@@ -37,7 +39,7 @@ impl Worth {
 
     /// Without another one.
     #[must_use]
-    pub(crate) fn minus(self, other: Worth) -> Worth {
+    pub fn minus(self, other: Worth) -> Worth {
         Worth {
             real: self.real.saturating_sub(other.real),
             shadow: self.shadow.saturating_sub(other.shadow),
@@ -45,7 +47,7 @@ impl Worth {
     }
 
     /// As measures.
-    pub(crate) fn sums(self) -> Sums {
+    pub fn sums(self) -> Sums {
         Sums::default()
             .with(Measure::Charge, self.real)
             .with(Measure::Shadow, self.shadow)
