@@ -1,12 +1,6 @@
 -- The transaction of a chunk that recorded the refusal of strict enforcement for a use without an instance. An amended or
 -- assigned use has a later `tx`, and its refusal stays where the journal has it. NULL for all other uses.
 ALTER TABLE usage_identity ADD COLUMN refused_tx INTEGER;
--- The transaction of a use that was amended or assigned before this migration is unknown: it is taken to be the newest
--- chunk with a refusal of its project on its machine.
-UPDATE usage_identity SET refused_tx = coalesce((
-        SELECT e.tx FROM entry e INDEXED BY entry_would_refuse JOIN tx t ON t.id = e.tx
-        WHERE e.kind = 'would_refuse' AND t.op = 'import'
-            AND e.tx <= coalesce(usage_identity.tx, 9223372036854775807)
-            AND e.machine = usage_identity.machine AND e.project IN (usage_identity.project, usage_identity.account)
-        ORDER BY e.tx DESC LIMIT 1), tx)
-WHERE refusal IS NOT NULL AND instance IS NULL;
+-- Refused uses by that transaction, instead of by the transaction of their latest record.
+DROP INDEX usage_identity_refusal;
+CREATE INDEX usage_identity_refused ON usage_identity (refused_tx) WHERE refused_tx IS NOT NULL;

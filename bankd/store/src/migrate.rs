@@ -28,7 +28,7 @@ const MIGRATIONS: [&str; 58] = migrations! {
     "0041_request.sql" "0042_idle_time.sql" "0043_blocks.sql" "0044_undone.sql" "0045_place.sql"
     "0046_portions.sql" "0047_owners.sql" "0048_earlier_records.sql" "0049_given.sql" "0050_quarantine_numbers.sql"
     "0051_quarantine_past.sql" "0052_use_account.sql" "0053_correction_time.sql" "0054_answer.sql" "0055_uuids.sql"
-    "0056_answer_seal.sql" "0057_refused_use.sql" "0058_refused_index.sql"
+    "0056_answer_seal.sql" "0057_refused_use.sql" "0058_refused_past.sql"
 };
 
 /// The last migration that changed the rollup format: a bank of an earlier version is backfilled.

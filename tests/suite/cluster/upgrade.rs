@@ -1,5 +1,5 @@
 //! Versions with different schemas in one cluster. The tests give files and entries the number of an older or a later
-//! schema: the last migration changes no row and may run twice, so a file of the version before is one without its row in
+//! schema: the last migration changes no table and may run twice, so a file of the version before is one without its row in
 //! the table `migration`. With `BANKD_TEST_SCHEMA`, the program is one of that version.
 
 use std::sync::Mutex;
