@@ -145,9 +145,9 @@ fn a_month_adds_up_in_every_form() {
 fn whoever_is_not_there_has_no_statement() {
     let bank = november();
     for (words, exit) in [
-        ("statement nochem", 4),
-        ("statement -u nobody", 4),
-        ("statement -a nowhere", 4),
+        ("statement nochem --month 2026-10", 4),
+        ("statement -u nobody --month 2026-10", 4),
+        ("statement -a nowhere --month 2026-10", 4),
         ("statement", 2),
         ("statement chem --month 2026-13", 2),
         ("statement chem --from 2026-10-02 --to 2026-10-01", 1),

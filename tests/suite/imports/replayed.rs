@@ -20,7 +20,7 @@ fn used() -> Bank {
     let one = file(&bank, "use.jsonl", line.to_string());
     bank.bank_ok(&["import", "jsonl", &one]);
     let text = format!(
-        "{HEAD}c|blue|amy|chemistry|COMPLETED|0:0|2026-01-01T10:00:00|2026-01-01T10:00:00|2026-01-01T10:10:00|1|1\n"
+        "{HEAD}3|blue|amy|chemistry|COMPLETED|0:0|2026-01-01T10:00:00|2026-01-01T10:00:00|2026-01-01T10:10:00|1|1\n"
     );
     let chunk = file(&bank, "day.sacct", text);
     bank.bank_ok(&["import", "sacct", &chunk, "--source", "slurm:blue"]);
@@ -90,7 +90,7 @@ fn uses_of_chunks_are_priced_again_as_shadow_totals() {
 fn a_replay_has_the_uses_that_ended_in_its_period() {
     let mut bank = used();
     let text = format!(
-        "{HEAD}d|blue|amy|nope|COMPLETED|0:0|2026-01-01T11:00:00|2026-01-01T11:00:00|2026-01-01T12:00:00|1|1\n"
+        "{HEAD}4|blue|amy|nope|COMPLETED|0:0|2026-01-01T11:00:00|2026-01-01T11:00:00|2026-01-01T12:00:00|1|1\n"
     );
     let chunk = file(&bank, "more.sacct", text);
     bank.bank_ok(&["import", "sacct", &chunk, "--source", "slurm:blue"]);

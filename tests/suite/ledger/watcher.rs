@@ -80,6 +80,10 @@ impl Watcher {
         if is_charge(entry.kind) {
             self.charges.insert(entry.id, (-entry.delta.amount, 0));
         } else if let Root::Charge(of) | Root::Refund(Some(of)) = root {
+            // A total that fell into a refund names the refund, and moves nothing there (decision 0275).
+            if entry.delta.amount == 0 && !self.charges.contains_key(&of) {
+                return;
+            }
             let (charged, back) = self.charges.get_mut(&of).unwrap();
             *back += entry.delta.amount;
             if *back < 0 || back > charged {

@@ -14,8 +14,8 @@ async fn a_shortage_has_a_form_for_each_kind_of_peer() {
     use NoFundsWord::{Auto, Gold, Maui};
     let mut bench = Bench::new().await;
     let (to_maui, to_others) = (
-        "Failure 782 [] Not enough credits to reserve job j1",
-        "Failure 782 Insufficient balance to reserve job j1",
+        "Failure 782 [] Not enough credits to reserve job j/1",
+        "Failure 782 Insufficient balance to reserve job j/1",
     );
     for (is_maui, no_funds, expected) in [
         (true, Auto, to_maui),
