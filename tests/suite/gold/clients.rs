@@ -266,9 +266,10 @@ fn sums_agree(bank: &Bank) {
     let charge = sum("Job", "Charge", "<Where name=\"Project\">chem</Where>");
     assert_eq!(charge, "<Job><Charge>2300</Charge></Job>");
     assert_eq!(bank.account("chem")["amount"], "97550.000");
-    let statement = bank.bank_ok(&["statement", "chem", "--summary", "--json"]);
+    let month = ["--month", "2026-11", "--json"];
+    let statement = bank.bank_ok(&[&["statement", "chem", "--summary"], &month[..]].concat());
     assert!(statement.contains("\"97550.000\""), "{statement}");
-    let usage = bank.bank_ok(&["usage", "-A", "chem", "--by", "user", "--json"]);
+    let usage = bank.bank_ok(&[&["usage", "-A", "chem", "--by", "user"], &month[..]].concat());
     assert!(usage.contains("\"2300.000\""), "{usage}");
     let export = bank.bank_ok(&["export", "csv"]);
     for charge in [",2400,credits,", ",-100,credits,"] {
