@@ -1,5 +1,6 @@
 //! Reserves and charges by hand, and liens.
 
+use crate::export::sums::agree_exactly;
 use crate::harness::{Bank, Ran, Setup, T0, amount, programs, text};
 
 /// The job of these tests: 16 processors for amy of chemistry on the only machine.
@@ -128,6 +129,7 @@ fn a_charge_long_after_the_end_is_of_the_known_job() {
     assert_eq!(bank.jobs().len(), 1);
     charge(&bank, "j1", &["--duration", "10"]);
     assert_eq!(bank.jobs().len(), 2, "with its project, it is a new use");
+    agree_exactly(&bank);
     bank.verify();
 }
 

@@ -6,6 +6,7 @@ use std::process::Command;
 
 use serde_json::json;
 
+use super::sums::agree_exactly;
 use super::{bank, export, path, uses, watched};
 use crate::harness::{Bank, Ran, Request, T0, shared_folder, skip, tool};
 
@@ -227,5 +228,6 @@ fn a_resource_is_known_in_every_spelling() {
     let words = ["usage", "--resource", "gpu", "--units", "seconds"];
     let usage = bank.bank_ok(&[&words[..], &ever].concat());
     assert!(usage.contains(" 900 "), "{usage}");
+    agree_exactly(&bank);
     bank.verify();
 }

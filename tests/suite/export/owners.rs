@@ -316,18 +316,8 @@ fn a_falling_total_of_a_second_use_reduces_each_owner() {
     bank.set_clock(T0 + 86_400);
     accepted(&bank, "charge", "a", ("physics", "bob"), 30);
     accepted(&bank, "charge", "a", ("chemistry", "amy"), 60);
-    let owner = [
-        "charge",
-        "a",
-        "-A",
-        "chemistry",
-        "-u",
-        "amy",
-        "-m",
-        "colony",
-    ];
-    let total = ["--procs", "1", "--duration", "45", "--total"];
-    bank.bank_ok(&[&owner[..], &total[..]].concat());
+    let total = "charge a -A chemistry -u amy -m colony --procs 1 --duration 45 --total";
+    bank.bank_ok(&total.split(' ').collect::<Vec<_>>());
     assert_eq!(agreed(&bank), ["chemistry 130 130", "physics 15 15"]);
     bank.verify();
 }

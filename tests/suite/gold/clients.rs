@@ -4,6 +4,7 @@
 use std::fs;
 
 use super::private;
+use crate::export::sums::agree_exactly;
 use crate::harness::{Bank, Dialect, Request, shared_folder, skip, summary};
 
 /// The key of the peer.
@@ -342,5 +343,6 @@ fn a_scheduler_over_http_bills_its_time_once() {
     assert_eq!(charge("a", 600), "400.000");
     assert_eq!(charge("b", 600), "400.000");
     assert_eq!(charge("c", 700), "300.000");
+    agree_exactly(&bank);
     bank.verify();
 }

@@ -69,6 +69,13 @@ fn file(bank: &Bank, name: &str, text: impl AsRef<[u8]>) -> String {
     path.to_str().unwrap().to_owned()
 }
 
+/// Gives the uses of the account `nope` to chemistry, and those alone.
+#[track_caller]
+fn assign(bank: &Bank) {
+    let line = "unmapped assign account=nope chemistry --yes --no-rule";
+    bank.bank_ok(&line.split(' ').collect::<Vec<_>>());
+}
+
 /// Runs `bank import … --json`, which must succeed.
 #[track_caller]
 fn summary(bank: &Bank, arguments: &[&str]) -> Value {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{HEAD, file};
+use super::{HEAD, assign, file};
 use crate::harness::{Bank, Setup, T0};
 
 /// Machines in mode `track`, on which chemistry and biology have 20,000 each.
@@ -137,15 +137,7 @@ fn refusals_stay_after_a_corrected_file_and_an_assignment() {
             "104 nope project_unknown 27000 27000",
         ]
     );
-    let assign = [
-        "unmapped",
-        "assign",
-        "account=nope",
-        "chemistry",
-        "--yes",
-        "--no-rule",
-    ];
-    bank.bank_ok(&assign);
+    assign(&bank);
     expected[1] = "104 chemistry project_unknown null null 2026-01-01T10:00:00Z";
     let third = monitored(&bank);
     assert_eq!(members(&third, &shown), expected);
@@ -169,15 +161,7 @@ fn enforcement_counts_a_use_for_the_project_that_was_charged() {
         rows(&answer["projects"], &["project", "jobs", "cost", "refused"])
     };
     assert_eq!(enforced(&bank), ["chemistry 2 7200 0", "nope 0 0 2"]);
-    let assign = [
-        "unmapped",
-        "assign",
-        "account=nope",
-        "chemistry",
-        "--yes",
-        "--no-rule",
-    ];
-    bank.bank_ok(&assign);
+    assign(&bank);
     assert_eq!(enforced(&bank), ["chemistry 4 14400 0"]);
     for import in [import_one, import_chunk] {
         import(&bank, "2", "biology");

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{HEAD, file};
+use super::{HEAD, assign, file};
 use crate::harness::{Bank, Setup, T0};
 
 /// One use of ten minutes for each way: a charge of a scheduler, a use with an instance, and a use of a chunk.
@@ -94,15 +94,7 @@ fn a_replay_has_the_uses_that_ended_in_its_period() {
     );
     let chunk = file(&bank, "more.sacct", text);
     bank.bank_ok(&["import", "sacct", &chunk, "--source", "slurm:blue"]);
-    let assign = [
-        "unmapped",
-        "assign",
-        "account=nope",
-        "chemistry",
-        "--yes",
-        "--no-rule",
-    ];
-    bank.bank_ok(&assign);
+    assign(&bank);
     let shadow = |from: &str, to: &str| {
         let span = ["--from", from, "--to", to, "--rate", "VBR Processors 2"];
         let answer = bank.json(&[&["rate", "test"], &span[..]].concat());
