@@ -11,7 +11,6 @@ use bank_api::exit::bank as exit;
 use bank_api::text::{Moment, parse_time};
 use bankd_ingest::{Extra, FORMATS, Options, Reader, Record, Summary, formats, open, screen};
 use bankd_ledger::clock;
-use chrono::Utc;
 use chrono_tz::Tz;
 use clap::builder::PossibleValuesParser;
 
@@ -270,7 +269,7 @@ fn since(args: &ImportArgs) -> Result<Option<i64>, Failure> {
         return Ok(None);
     };
     let now_us = clock::real_us();
-    match parse_time(text, now_us, &Utc) {
+    match parse_time(text, now_us, &args.tz) {
         Some(Moment::At(us)) => Ok(Some(us)),
         Some(Moment::Past) => Ok(None),
         _ => Err(Failure::usage(format!(

@@ -90,18 +90,18 @@ fn own_money(allocation: &Allocation) -> i128 {
         .max(0)
 }
 
-/// The one use of an object's id in the caller's machines and projects. One outside of them is answered like
-/// one that does not exist (decisions.md 23).
+/// The one use of an object's id, or the one with a number, in the caller's machines and projects. One outside of them is
+/// answered like one that does not exist (decisions.md 23).
 fn one_instance<'a>(
     view: &'a View,
-    object_id: &str,
+    (object_id, number): (&str, Option<i64>),
     ctx: &Context<'_>,
 ) -> Result<&'a Instance, Refusal> {
     let seen = |i: &&Instance| ctx.scope.has_machine(&i.key.machine) && in_scope(i, ctx).is_ok();
     let found: Vec<&Instance> = view.instances.iter().filter(seen).collect();
     match found.as_slice() {
         [] if !ctx.scope.projects.is_empty() => Err(Refusal::out_of_scope("job", object_id)),
-        [] => Err(Refusal::not_found("job", object_id)),
+        [] => Err(Refusal::no_use(object_id, number)),
         [only] => Ok(only),
         several => {
             let shown = |i: &&Instance| {

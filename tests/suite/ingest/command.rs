@@ -37,6 +37,22 @@ fn jobs(lines: &[&str]) -> String {
 const GOOD: &str =
     "1|amy|chem|2026-01-01T23:00:00|2026-01-02T01:00:00|02:00:00|COMPLETED|1|4|cpu=4,gres/gpu=1";
 
+/// A date without a zone is in the zone of the file: midnight of Berlin is an hour before that of UTC.
+#[test]
+fn since_is_in_the_zone_of_the_file() {
+    let text = jobs(&[
+        "1|amy|chem|2026-01-01T23:00:00|2026-01-02T00:30:00|01:30:00|COMPLETED|1|4|cpu=4",
+        "2|amy|chem|2026-01-01T22:00:00|2026-01-01T23:30:00|01:30:00|COMPLETED|1|4|cpu=4",
+    ]);
+    for zone in ["UTC", "Europe/Berlin", "America/New_York"] {
+        let options = ["--dry-run", "--since", "2026-01-02", "--tz", zone];
+        let (code, out, _) = import(&[&["sacct", "jobs.sacct"], &options[..]].concat(), &text);
+        let expected = "read 2 records: 1 job, 1 skipped, 0 rejected\nskipped: 1 × before_since\n";
+        assert_eq!(code, 0, "{zone}");
+        assert!(out.starts_with(expected), "{zone}: {out}");
+    }
+}
+
 #[test]
 fn people_see_the_outcome() {
     let text = jobs(&[

@@ -19,7 +19,7 @@ use crate::view::{Context, View};
 /// Gives back to each charge its share of what is left of it; every entry points at its charge, and is in the names of
 /// that charge (decision 0141). There is a usage row for each owner.
 pub(super) fn refund(refund: &Refund, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
-    let instance = one_instance(view, &refund.object_id, ctx)?;
+    let instance = one_instance(view, (&refund.object_id, refund.number), ctx)?;
     check(refund, ctx)?;
     let only = refund.account.as_deref().map(|name| account(name, ctx));
     let only = only.transpose()?;

@@ -25,7 +25,7 @@ use crate::view::{Context, View};
 pub(super) fn settle(settle: &Settle, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
     let project = &settle.project;
     check_payer(project, ctx)?;
-    let mut instance = one_instance(view, &settle.object_id, ctx)?.clone();
+    let mut instance = one_instance(view, (&settle.object_id, settle.number), ctx)?.clone();
     let suspense = ctx.directory.suspense().map(|a| a.id);
     let mut unbilled = rests(&view.history);
     unbilled.retain(|r| r.entry.account == suspense && (r.left > 0 || r.entry.delta.amount == 0));

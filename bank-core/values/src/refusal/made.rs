@@ -23,6 +23,12 @@ impl Refusal {
         }
     }
 
+    /// The refusal `not_found` of a job, or of the use of its id with a number.
+    pub fn no_use(job: &str, number: Option<i64>) -> Refusal {
+        let name = number.map(|number| format!("{job}, use {number}"));
+        Refusal::not_found("job", name.as_deref().unwrap_or(job))
+    }
+
     /// The refusal `bad_value` of a setting, with what is expected instead.
     pub const fn bad_value(field: &'static str, expected: &'static str) -> Refusal {
         Refusal::BadValue { field, expected }

@@ -43,9 +43,8 @@ pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
                 |refused: &RefusedRow| refused.machine == row.machine && row.opened <= refused.at;
             return of_job(&call, (row.clone(), refused.filter(is_its)), detail).await;
         }
-        if let Some(number) = query.number {
-            let use_of = format!("{name}, use {number}");
-            return Err(call.refused(&Refusal::not_found("job", &use_of)));
+        if query.number.is_some() {
+            return Err(call.refused(&Refusal::no_use(&name, query.number)));
         }
         if let Some(row) = refused {
             return ok(&Explanation {
