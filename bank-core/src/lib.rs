@@ -15,8 +15,8 @@
 )]
 
 pub use bank_core_values::{
-    amount, calendar, clock, decimal, domain, exact, host, ids, mapping, months, period, rate,
-    reconcile, refusal, reservation, time, usage,
+    amount, calendar, clock, decimal, domain, exact, host, ids, mapping, months, period, phrases,
+    rate, reconcile, refusal, reservation, time, usage,
 };
 
 pub mod access;

@@ -1,6 +1,6 @@
 //! The values of the bank: amounts, decimals and exact fractions, times and months,
 //! rates and their hours of the week, the ledger clock, hosts, numbers and names of objects, mappings of names, cycles of
-//! deposits, closed periods, windows, the time in reservations, values of fields, the resources of a use, refusals, and the comparison of two records of one use.
+//! deposits, closed periods, windows, the time in reservations, values of fields, the resources of a use, the stored form of answers, refusals, and the comparison of two records of one use.
 //!
 //! The rules compute with them. They do not depend on accounts or jobs, and have no input, output or clock.
 //! `bank-core` re-exports every module, so that all other crates use them from there.
@@ -24,6 +24,7 @@ pub mod ids;
 pub mod mapping;
 pub mod months;
 pub mod period;
+pub mod phrases;
 pub mod rate;
 pub mod reconcile;
 pub mod refusal;

@@ -4,8 +4,9 @@
 //! finds the ends of answers: those that are not kept for ever go in the order of their transactions.
 
 use super::sqlite::SqliteStore;
-use super::{Error, codec, pack, seal, uuid};
+use super::{Error, codec, seal, uuid};
 use crate::answer::{Answer, Known, Media, PRUNE_MAX, StoredAnswer, nonce_checksum};
+use bank_core::phrases;
 use bank_core::time::Timestamp;
 use rusqlite::types::ToSql;
 use rusqlite::{Connection, params, params_from_iter};
@@ -32,7 +33,9 @@ impl Stored {
         let word = packed.unwrap_or(&self.media);
         let media = codec::word("answer.media", word, Media::parse)?;
         let body = match packed {
-            Some(_) => pack::unpack(&self.body).ok_or_else(|| codec::broken("answer.body", 0))?,
+            Some(_) => {
+                phrases::unpack(&self.body).ok_or_else(|| codec::broken("answer.body", 0))?
+            }
             None => self.body,
         };
         Ok(Answer {
@@ -125,7 +128,7 @@ impl SqliteStore {
             request.extend_from_slice(&short_nonce(&stored.nonce));
         }
         let answer = &stored.answer;
-        let packed = pack::pack(&answer.body);
+        let packed = phrases::pack(&answer.body);
         let media = match &packed {
             Some(_) => answer.media.packed_word(),
             None => answer.media.word(),

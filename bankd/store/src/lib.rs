@@ -48,7 +48,6 @@ mod migrate;
 pub mod numbers;
 mod open;
 mod outdated;
-mod pack;
 pub mod partner;
 mod period;
 mod quarantine;

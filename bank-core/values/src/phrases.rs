@@ -97,7 +97,7 @@ const DIGITS_MIN: usize = 3;
 const DIGITS_MAX: usize = 19;
 
 /// The packed form of an answer; none if it is not shorter.
-pub(super) fn pack(body: &[u8]) -> Option<Vec<u8>> {
+pub fn pack(body: &[u8]) -> Option<Vec<u8>> {
     if !body.is_ascii() {
         return None;
     }
@@ -149,7 +149,7 @@ fn longest(text: &[u8]) -> Option<(u8, &'static str)> {
 }
 
 /// The answer of a packed form; none if it is no packed form.
-pub(super) fn unpack(packed: &[u8]) -> Option<Vec<u8>> {
+pub fn unpack(packed: &[u8]) -> Option<Vec<u8>> {
     let mut body = Vec::with_capacity(packed.len().saturating_mul(4));
     let mut rest = packed;
     while let Some((first, behind)) = rest.split_first() {
@@ -157,10 +157,11 @@ pub(super) fn unpack(packed: &[u8]) -> Option<Vec<u8>> {
         if *first < PHRASE {
             body.push(*first);
         } else if *first <= NUMBER {
-            let phrase = PHRASES.get(usize::from(first - PHRASE))?;
+            let phrase = PHRASES.get(usize::from(first.saturating_sub(PHRASE)))?;
             body.extend_from_slice(phrase.as_bytes());
         } else {
-            let (bytes, after) = rest.split_at_checked(usize::from(first - NUMBER))?;
+            let (bytes, after) =
+                rest.split_at_checked(usize::from(first.saturating_sub(NUMBER)))?;
             let mut whole = [0; 8];
             let zeros = whole.len().checked_sub(bytes.len())?;
             whole.get_mut(zeros..)?.copy_from_slice(bytes);
