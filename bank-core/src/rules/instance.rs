@@ -12,6 +12,16 @@ use crate::time::{Seconds, Timestamp};
 use crate::usage::kept;
 use crate::view::{Context, View};
 
+/// The most that the clock of a caller may be ahead of the bank's.
+pub(super) const SKEW: Seconds = Seconds(300);
+
+/// The later of an instant of a use by the bank's clock and the end in its documents, which is by the scheduler's clock. A
+/// clock that is ahead by more than [`SKEW`] is wrong, or the end is a planned one.
+pub(super) fn by_either_clock(at: Timestamp, instance: &Instance) -> Timestamp {
+    let stated = instance.facts.end.filter(|end| *end <= at.plus(SKEW));
+    stated.map_or(at, |end| end.max(at))
+}
+
 /// Journals the price in the scheduler's document (nami.md 4.2).
 pub(super) fn remark_asserted(postings: &mut Postings, request: &Request) {
     if !request.asserted.is_empty() {

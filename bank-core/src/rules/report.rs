@@ -4,12 +4,9 @@ use crate::command::UsageReport;
 use crate::effects::KnownUse;
 use crate::model::{Instance, Machine, ReservationCharge};
 use crate::refusal::Refusal;
+use crate::rules::instance::SKEW;
 use crate::select;
-use crate::time::Seconds;
 use crate::view::Context;
-
-/// The most that the clock of a source may be ahead of the bank's.
-const SKEW: Seconds = Seconds(300);
 
 /// The machine of a report, if it exists in the bank.
 pub(super) fn machine<'a>(report: &UsageReport, ctx: &Context<'a>) -> Option<&'a Machine> {

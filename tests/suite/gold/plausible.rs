@@ -152,3 +152,54 @@ fn a_second_use_of_an_id_is_billed_beside_the_first() {
     assert_eq!((billed(&bank), bank.jobs().len()), (1800, 3));
     bank.verify();
 }
+
+/// The clock of the scheduler is ahead of the bank's: the end in its message is after the time of the bank.
+#[test]
+fn the_whole_use_is_billed_if_the_clock_is_ahead() {
+    for ahead in [0, 1, 200, 290] {
+        for (reserves, rest) in [(false, 1200), (true, 1200), (true, 3000)] {
+            let mut bank = gateway("");
+            if reserves {
+                let lien = "<WallDuration>6000</WallDuration><Type>job</Type>";
+                send(&bank, "Reserve", "60", lien);
+            }
+            bank.set_clock(T0 + 1800);
+            let start = T0 + ahead;
+            let part = format!("<WallDuration>1800</WallDuration><StartTime>{start}</StartTime>");
+            assert_eq!(credits(&send(&bank, "Charge", "60", &part)), 1800);
+            bank.set_clock(T0 + 3000);
+            charge(&bank, "60", rest, (ahead, ahead + 3000));
+            assert_eq!(
+                billed(&bank),
+                3000,
+                "{ahead} s ahead, reserve {reserves}, {rest}"
+            );
+            bank.verify();
+        }
+    }
+}
+
+/// A charge of the first run that comes again, in other bytes, while the second one runs.
+#[test]
+fn the_first_run_again_leaves_the_second_one_alone() {
+    let mut bank = gateway("");
+    let lien = "<WallDuration>4000</WallDuration><Type>job</Type>";
+    send(&bank, "Reserve", "61", lien);
+    bank.set_clock(T0 + 1000);
+    assert_eq!(charge(&bank, "61", 1000, (0, 1000)), 1000);
+    bank.set_clock(T0 + 1300);
+    send(&bank, "Reserve", "61", lien);
+    bank.set_clock(T0 + 1800);
+    let before = bank.figures("chemistry");
+    assert_eq!(before.1, 4000);
+    let again = format!(
+        "<WallDuration>1000</WallDuration>{} <Type>job</Type>",
+        times(0, 1000)
+    );
+    assert_eq!(credits(&send(&bank, "Charge", "61", &again)), 0);
+    assert_eq!(bank.figures("chemistry"), before);
+    bank.set_clock(T0 + 2300);
+    assert_eq!(charge(&bank, "61", 1000, (1300, 2300)), 1000);
+    assert_eq!((billed(&bank), bank.jobs().len()), (2000, 2));
+    bank.verify();
+}

@@ -9,6 +9,7 @@ mod administrative;
 mod bad;
 mod beyond;
 mod channels;
+mod clocks;
 mod fallback;
 mod later;
 mod life;

@@ -12,7 +12,7 @@ use super::find::is_of_later_run;
 use crate::command::Charge;
 use crate::model::{Closing, Instance};
 use crate::refusal::Refusal;
-use crate::rules::instance::note_start;
+use crate::rules::instance::{SKEW, by_either_clock, note_start};
 use crate::rules::lien::flush_interval;
 use crate::terms::Excess;
 use crate::time::{MICROS, Seconds, Timestamp};
@@ -141,7 +141,7 @@ fn repeats_end(charge: &Charge, reported: Seconds, instance: &Instance, at: Time
     let is_billed = |until: Timestamp| {
         // One that was overtaken may be about time that the later ones left out.
         let has_room = first.plus(instance.charged).plus(reported) <= until;
-        end <= until && !(at < until && has_room)
+        end <= by_either_clock(until, instance) && !(at < until && has_room)
     };
     end <= start.plus(instance.charged) && instance.used_until.is_some_and(is_billed)
 }
@@ -227,7 +227,11 @@ fn ceiling(
     // its part only.
     let is_latest = instance.used_until.is_none_or(|until| until <= at);
     let stated = charge.request.facts.end.filter(|_| is_latest);
-    let until = stated.map_or(until, |end| end.min(until));
+    // The scheduler's clock can be ahead: its end is compared with its own start.
+    let starts = [charge.request.facts.start, instance.facts.start];
+    let is_stated = starts.contains(&Some(began));
+    let ahead = if is_stated { SKEW } else { Seconds(0) };
+    let until = stated.map_or(until, |end| end.min(until.plus(ahead)));
     let passed = until.0.saturating_sub(began.0);
     // A second that has begun counts.
     let passed = passed.saturating_add(MICROS.saturating_sub(1));

@@ -3,15 +3,16 @@
 use super::{delivered, source};
 use crate::command::{Charge, Request};
 use crate::model::{Closing, Instance};
+use crate::rules::instance::by_either_clock;
 use crate::rules::same;
 use crate::time::{Seconds, Timestamp};
 use crate::view::{Context, View};
 
 /// The instance of a charge. A document with an end before the open use began belongs to the closed use that contains
-/// the end. Else it is the newest one open at the event time, else the newest one closed at most the
+/// the end, and one with an earlier start to the closed use with this start. Else it is the newest one open at the event time, else the newest one closed at most the
 /// grace before. Else the newest one that was open at some time of the charged window, else the newest one
 /// that had begun by its documents, else the one that is open now (nami.md 1.4). If none exists for a
-/// scheduler's document, it is the closed use that contains the end in the document. Else it is the newest
+/// scheduler's document, it is the closed use that contains the end in the document, or that has its start. Else it is the newest
 /// use if its lien expired and the start, or user and project, are the same. For a charge by hand without project and user, it
 /// is the newest charged use. A use that closed before the start in a
 /// document does not match, unless that is its own start. A caller that delivers in order means the newest
@@ -34,12 +35,12 @@ pub(super) fn charged_instance<'a>(
         let is_foreign = charge.terms.source.is_some() && same::collector(i, view).is_some();
         !is_foreign || same::is_of(charge, at, i, grace)
     };
+    if let Some(over) = over_before(view, charge) {
+        return Some(over).filter(is_meant);
+    }
     if charge.terms.newest {
         let newest = view.instances.first();
         return newest.filter(|i| !begins_after(charge, i) && is_meant(i));
-    }
-    if let Some(over) = over_before(view, charge) {
-        return Some(over).filter(is_meant);
     }
     let just_closed = |i: &&Instance| {
         i.closed
@@ -147,27 +148,39 @@ fn over_since_long<'a>(view: &'a View, charge: &Charge) -> Option<&'a Instance> 
     let expired = newest.filter(is_expired).filter(is_its);
     // If the start of the use is unknown, nothing bounds what is added to it.
     let expired = expired.filter(|i| i.began.is_some() && !begins_after(charge, i));
-    with_end(view, charge).or(expired)
+    let with_end = with_end(view, charge);
+    with_end.or_else(|| with_start(view, charge)).or(expired)
 }
 
-/// The closed use that a scheduler's document with an end before the begin of the open use belongs to: it comes late, or
-/// again.
+/// The closed use that a scheduler's document belongs to which is not about the open use: its end is before that one began, or
+/// it has the start of the closed use. It comes late, or again.
 fn over_before<'a>(view: &'a View, charge: &Charge) -> Option<&'a Instance> {
-    let end = charge.request.facts.end.filter(|_| charge.is_checked)?;
+    let facts = Some(&charge.request.facts).filter(|_| charge.is_checked)?;
     let open = view.instances.iter().find(|i| i.is_open())?;
-    let is_later = end <= first_used(open);
-    with_end(view, charge).filter(|_| is_later)
+    // By the scheduler's clock, if it states the start.
+    let began = open.facts.start.unwrap_or_else(|| first_used(open));
+    let is_earlier = facts.end.is_some_and(|end| end <= began);
+    let with_end = with_end(view, charge).filter(|_| is_earlier);
+    let starts_before = facts.start < open.facts.start;
+    with_end.or_else(|| with_start(view, charge).filter(|_| starts_before))
 }
 
 /// The closed use that contains the end in a document.
 fn with_end<'a>(view: &'a View, charge: &Charge) -> Option<&'a Instance> {
     let end = charge.request.facts.end?;
     let contains_end = |i: &&Instance| {
-        let closed = i.closed.map(|(closed, _)| closed);
-        let within = first_used(i) < end && closed.is_some_and(|closed| end <= closed);
+        let over = i.closed.map(|(closed, _)| by_either_clock(closed, i));
+        let within = first_used(i) < end && over.is_some_and(|over| end <= over);
         within && !begins_after(charge, i)
     };
     view.instances.iter().find(contains_end)
+}
+
+/// The closed use with the start in a document: that of an `end` which comes again and states no end, or a planned one.
+fn with_start<'a>(view: &'a View, charge: &Charge) -> Option<&'a Instance> {
+    let start = charge.request.facts.start?;
+    let has_start = |i: &&Instance| i.facts.start == Some(start) && i.closed.is_some();
+    view.instances.iter().find(has_start)
 }
 
 /// When a use began at the latest.

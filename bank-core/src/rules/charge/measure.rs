@@ -13,13 +13,11 @@ use crate::refusal::Refusal;
 use crate::reservation::ReservationTime;
 use crate::rules::billed_time::BilledTime;
 use crate::rules::fallback;
+use crate::rules::instance::SKEW;
 use crate::terms::{Added, ITEMISATION_BYTES_MAX, Overlap, SPANS_MAX, Span};
 use crate::time::{MICROS, Seconds, Timestamp};
 use crate::usage::IdleTime;
 use crate::view::{Context, View};
-
-/// The most that the clock of a caller may be ahead of the bank's.
-const SKEW: Seconds = Seconds(300);
 
 /// A stretch of time that is priced.
 struct Piece {

@@ -1,6 +1,7 @@
 //! How much of what a scheduler reports can have been used (nami.md 1.4, decision note 0023).
 
 use super::Naive;
+use super::found::stated_or;
 use crate::ledger::reply::refused;
 use bank_core::command::Charge;
 use bank_core::terms::Excess;
@@ -64,8 +65,16 @@ impl Naive {
         let latest = instance.used_until.map_or(at, |until| until.max(at));
         let stated_end = charge.request.facts.end;
         let stated = stated_end.filter(|_| !is_overtaken);
-        let latest = stated.map_or(latest, |end| end.min(latest));
-        let passed = latest.seconds() - began.min(at).seconds();
+        let began = began.min(at);
+        let starts = [charge.request.facts.start, instance.facts.start];
+        let ahead = if starts.contains(&Some(began)) {
+            300
+        } else {
+            0
+        };
+        let ahead = latest.plus(Seconds(ahead));
+        let latest = stated.map_or(latest, |end| end.min(ahead));
+        let passed = latest.seconds() - began.seconds();
         let flush = self.machine(&instance.machine);
         let is_whole = is_golds(charge) && charge.request.facts.start.and(stated_end).is_some();
         let flush = if is_whole && instance.seconds > 0 {
@@ -188,7 +197,7 @@ impl Naive {
         let whole = first.plus(Seconds(instance.seconds));
         let whole = whole.plus(charge.duration.unwrap_or(Seconds(0)));
         let fills_a_gap = at < until && whole <= until;
-        end <= until && end <= billed && !fills_a_gap
+        end <= stated_or(until, known.end) && end <= billed && !fills_a_gap
     }
 }
 

@@ -31,22 +31,13 @@ impl Naive {
             let is_foreign = charge.terms.source.is_some() && self.is_collected(*n);
             !is_foreign || self.speaks_of(charge, *n, at)
         };
+        let open = uses.iter().find(|n| self.instances[**n].closed.is_none());
+        if let Some(over) = open.and_then(|open| self.over_before(charge, &uses, *open)) {
+            return Some(over).filter(is_meant);
+        }
         if charge.terms.newest {
             let newest = uses.first().copied();
             return newest.filter(|n| !self.begins_after(charge, *n) && is_meant(n));
-        }
-        let first_used = |n: usize| {
-            let i = &self.instances[n];
-            i.began.map_or(i.opened, |began| began.min(i.opened))
-        };
-        let open = uses.iter().find(|n| self.instances[**n].closed.is_none());
-        let end = request.facts.end.filter(|_| charge.is_checked);
-        if open
-            .zip(end)
-            .is_some_and(|(open, end)| end <= first_used(*open))
-            && let Some(over) = self.with_end(charge, &uses)
-        {
-            return Some(over).filter(is_meant);
         }
         // The first of its documents came later than that, overtaken by others.
         let begun = |n: &&usize| {
@@ -152,7 +143,32 @@ impl Naive {
             i.expired.is_some() && i.began.is_some() && fits(n) && is_its
         });
         let with_end = self.with_end(charge, uses).filter(|_| charge.is_checked);
-        with_end.or(expired)
+        let with_start = self.with_start(charge, uses).filter(|_| charge.is_checked);
+        with_end.or(with_start).or(expired)
+    }
+
+    /// The closed use that a document with an end before the open use, or with an earlier start, is about.
+    fn over_before(&self, charge: &Charge, uses: &[usize], open: usize) -> Option<usize> {
+        let facts = &charge.request.facts;
+        let i = &self.instances[open];
+        let first = i.began.map_or(i.opened, |began| began.min(i.opened));
+        let began = i.facts.start.unwrap_or(first);
+        let is_earlier = facts.end.is_some_and(|end| end <= began);
+        let own_start = i.facts.start.zip(facts.start);
+        let starts_before = own_start.is_some_and(|(own, start)| start < own);
+        let with_end = self.with_end(charge, uses).filter(|_| is_earlier);
+        let with_start = self.with_start(charge, uses).filter(|_| starts_before);
+        with_end.or(with_start).filter(|_| charge.is_checked)
+    }
+
+    /// The closed use that began at the start in a document.
+    fn with_start(&self, charge: &Charge, uses: &[usize]) -> Option<usize> {
+        let start = charge.request.facts.start?;
+        let has_start = |n: &&usize| {
+            let i = &self.instances[**n];
+            i.facts.start == Some(start) && i.closed.is_some()
+        };
+        uses.iter().find(has_start).copied()
     }
 
     /// The closed use that contains the end in a document.
@@ -161,9 +177,16 @@ impl Naive {
         let contains_end = |n: &&usize| {
             let i = &self.instances[**n];
             let began = i.began.map_or(i.opened, |began| began.min(i.opened));
-            let is_inside = began < end && i.closed.is_some_and(|closed| end <= closed);
+            let is_over = i.closed.map(|closed| stated_or(closed, i.facts.end));
+            let is_inside = began < end && is_over.is_some_and(|over| end <= over);
             is_inside && !self.begins_after(charge, **n)
         };
         uses.iter().find(contains_end).copied()
     }
+}
+
+/// The end in the documents of a use, which its scheduler writes by a clock of its own, at most five minutes ahead.
+pub(super) fn stated_or(at: Timestamp, stated: Option<Timestamp>) -> Timestamp {
+    let stated = stated.filter(|end| at < *end && *end <= at.plus(Seconds(300)));
+    stated.unwrap_or(at)
 }
