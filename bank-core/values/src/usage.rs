@@ -111,6 +111,15 @@ impl Usage {
             .saturating_mul(i128::from(time.0))
     }
 
+    /// The processors, nodes, memory, disk and generic resources of another usage instead of its own.
+    pub fn take_quantities(&mut self, other: Usage) {
+        self.processors = other.processors;
+        self.nodes = other.nodes;
+        self.memory_mb = other.memory_mb;
+        self.disk_mb = other.disk_mb;
+        self.gres = other.gres;
+    }
+
     /// The usage of the idle part of a reservation: its idle processors, in billionths. The other quantities count in
     /// the same proportion; those of a reservation without processors count whole. None if it exceeds exact
     /// arithmetic.

@@ -4,6 +4,7 @@ use super::Error;
 use bank_core::decimal::Decimal;
 use bank_core::exact::TRILLIONTHS;
 use bank_core::model::Dimension;
+use bank_core::usage::{self, Usage};
 use rusqlite::Row;
 use std::borrow::Cow;
 
@@ -16,6 +17,14 @@ pub(super) fn word<T>(
     parse(value).ok_or_else(|| Error::Value {
         what,
         value: value.to_owned(),
+    })
+}
+
+/// The usage that a charge priced.
+pub(super) fn usage(processors: &str, facts: &str) -> Result<Usage, Error> {
+    let processors = word("usage.processors", processors, Decimal::read)?;
+    word("usage.facts", facts, |facts| {
+        usage::text::read(facts, Some(processors))
     })
 }
 

@@ -2,7 +2,7 @@
 //! They are read from the figures that the command has just added to rollups.
 
 use super::Error;
-use super::rollup::{Added, OwnerKey, Share};
+use super::rollup::{Added, OwnerKey, Share, last_used};
 use super::sqlite::SqliteStore;
 use bank_core::amount::Amount;
 use bank_core::decimal::Decimal;
@@ -61,18 +61,41 @@ impl SqliteStore {
                 found.push((event, self.change(effects, place)));
                 continue;
             };
+            let own = self.as_charged(event, &effects.usages)?;
             match self.whole_use(instance, &effects.usages)? {
-                Some(all) => found.push((Cow::Borrowed(event), Counted::of(&all))),
+                Some(all) => found.push((own, Counted::of(&all))),
                 None => match self.rollups.shares(&self.connection, instance.id.0)? {
                     none if none.is_empty() => {
                         let all = self.rollups.use_of(&self.connection, instance.id.0)?;
-                        found.push((Cow::Borrowed(event), Counted::of(&all)));
+                        found.push((own, Counted::of(&all)));
                     }
-                    shares => found.extend(split(event, shares)),
+                    shares => found.extend(split(&own, shares)),
                 },
             }
         }
         Ok(found)
+    }
+
+    /// The close with the quantities of the last charge. Documents that came after it and were not charged have others.
+    fn as_charged<'e>(
+        &self,
+        event: &'e RecordEvent,
+        written: &[UsageRow],
+    ) -> Result<Cow<'e, RecordEvent>, Error> {
+        let mut own = Cow::Borrowed(event);
+        let RecordEvent::Closed { instance, .. } = event else {
+            return Ok(own);
+        };
+        let last = instance.last_usage;
+        if written.iter().any(|row| Some(row.id) == last) {
+            return Ok(own);
+        }
+        if let Some(used) = last_used(&self.connection, last.map(|id| id.0))?
+            && let RecordEvent::Closed { instance, .. } = own.to_mut()
+        {
+            instance.facts.usage.take_quantities(used);
+        }
+        Ok(own)
     }
 
     /// All that an instance used, if its only charge is the one that closes it, as mostly. Where there are more,
@@ -233,7 +256,7 @@ fn is_whole(added: &Added, sums: &Sums) -> bool {
 type Owner<'e> = (&'e str, &'e str, &'e str);
 
 /// The records of a close of which several projects or users have a part: that of the close, which the others change.
-fn split(event: &RecordEvent, mut shares: Vec<Share>) -> Vec<CountedEvent<'_>> {
+fn split(event: &RecordEvent, mut shares: Vec<Share>) -> Vec<CountedEvent<'static>> {
     let (
         RecordEvent::Closed {
             instance,
@@ -259,7 +282,7 @@ fn split(event: &RecordEvent, mut shares: Vec<Share>) -> Vec<CountedEvent<'_>> {
         amount: own.amount(has_shadow),
         created: *created,
     };
-    let mut found: Vec<CountedEvent<'_>> = vec![(Cow::Owned(event), Counted::of(&own.sums))];
+    let mut found: Vec<CountedEvent<'static>> = vec![(Cow::Owned(event), Counted::of(&own.sums))];
     for share in &shares {
         let usage = part(instance, share, at);
         let amount = share.amount(has_shadow);

@@ -34,7 +34,9 @@ pub use bank_core_figures::rollup::block::{UNITS, Unit};
 pub(crate) use bank_core_figures::rollup::pack::{pull, push};
 pub use blocks::{BlockSums, add_up, is_stored, next_missing};
 pub(crate) use blocks::{bytes, each_day, next_stored, of_bytes, read};
-pub(crate) use charged::{First, Owned, Part, Source, Subject, jobs_of, names_by, owned};
+pub(crate) use charged::{
+    First, Owned, Part, Source, Subject, jobs_of, last_used, names_by, owned,
+};
 pub(crate) use finished::{COLUMNS, Finished};
 pub(crate) use payments::{Payment, payments};
 pub(crate) use pending::{Key, Pending};

@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use super::word;
+use crate::export::sums::agree;
 use crate::harness::{Bank, T0};
 use bank_core::time::MICROS;
 
@@ -207,4 +208,44 @@ fn large_memory_is_counted_exactly() {
     assert_eq!(hours(&["project"]), all);
     assert_eq!(hours(&["project,day"]), all);
     bank.verify();
+}
+
+/// Four processors are charged for a minute. Later documents that charge nothing name eight, or another project.
+#[test]
+fn documents_that_charge_nothing_change_no_figure() {
+    for (events, processors, project) in [
+        (&["reserve"][..], 8, "chem"),
+        (&["modify", "delete"], 8, "chem"),
+        (&["reserve"], 4, "bio"),
+        (&["modify", "delete"], 8, "bio"),
+    ] {
+        let mut bank = bank();
+        let send = |event: &str, (processors, project): (i64, &str), seconds: i64| {
+            let document = format!(
+                "<Job><ObjectID>a</ObjectID><User>amy</User><Account>{project}</Account>\
+                 <Processors>{processors}</Processors><WallDuration>3600</WallDuration>\
+                 <ChargeDuration>{seconds}</ChargeDuration></Job>"
+            );
+            bank.script(event, document.as_bytes()).expect(0, "");
+        };
+        send("charge", (4, "chem"), 60);
+        for event in events {
+            send(event, (processors, project), 0);
+        }
+        bank.set_clock(T0 + 20 * 86_400);
+        let (_, priority) = reports(&bank);
+        assert_eq!(priority, ["chem 1 240"], "{events:?}");
+        let lines = bank.bank_ok(&["export", "jsonl"]);
+        let exported: Value = serde_json::from_str(lines.lines().last().unwrap()).unwrap();
+        assert_eq!(
+            (
+                word(&exported, "processors"),
+                word(&exported, "processor_s")
+            ),
+            ("4", "240"),
+            "{exported}"
+        );
+        agree(&bank);
+        bank.verify();
+    }
 }

@@ -171,7 +171,7 @@ pub fn one(connection: &Connection, id: i64) -> Result<Option<Charge>, Error> {
     if charge.billing == Billing::Refund {
         charge.correction = Some("refund");
     }
-    charge.usage = super::usage::priced(&processors, &facts)?;
+    charge.usage = codec::usage(&processors, &facts)?;
     Ok(Some(charge))
 }
 

@@ -3,10 +3,9 @@
 use super::super::{Error, codec, numbers};
 use super::SCAN_MAX;
 use bank_core::amount::Amount;
-use bank_core::decimal::Decimal;
 use bank_core::terms;
 use bank_core::time::{Seconds, Timestamp};
-use bank_core::usage::{Usage, text};
+use bank_core::usage::Usage;
 use rusqlite::{Connection, Row};
 use std::collections::HashMap;
 
@@ -102,14 +101,6 @@ fn name(connection: &Connection, rows: &mut [UsedRow]) -> Result<(), Error> {
     Ok(())
 }
 
-/// The usage that a charge priced.
-pub(super) fn priced(processors: &str, facts: &str) -> Result<Usage, Error> {
-    let processors = codec::word("usage.processors", processors, Decimal::read)?;
-    codec::word("usage.facts", facts, |facts| {
-        text::read(facts, Some(processors))
-    })
-}
-
 fn read(row: &Row<'_>) -> Result<UsedRow, Error> {
     let (processors, facts): (String, String) = (row.get(6)?, row.get(7)?);
     Ok(UsedRow {
@@ -120,7 +111,7 @@ fn read(row: &Row<'_>) -> Result<UsedRow, Error> {
         seconds: Seconds(row.get(4)?),
         amount: Amount(row.get(5)?),
         shadow: row.get(13)?,
-        usage: priced(&processors, &facts)?,
+        usage: codec::usage(&processors, &facts)?,
         opened: Timestamp(row.get(8)?),
         machine: row.get(9)?,
         project: row.get(10)?,

@@ -137,7 +137,7 @@ fn charged(
                 coalesce(i.end_at, i.used_until, i.opened_at) - i.charged_s * 1000000)) AS began,
             coalesce(i.end_at, i.used_until, i.closed_at, ?1) AS ended, i.closed_at IS NOT NULL,
             i.processors, i.nodes, i.memory_mb, i.gres, i.charged_s, i.wall_s,
-            i.id, i.record IS i.last_usage
+            i.id, i.record IS i.last_usage AND i.closed_by = 'end'
         FROM instance i
         WHERE i.charged_s > 0 AND i.object_type = 'job' AND began < ?2 AND ended >= ?1
             AND (?3 IS NULL OR i.machine = ?3)
@@ -146,7 +146,8 @@ fn charged(
     let mut rows = statement.query((filter.from.0, filter.to.0, &filter.machine))?;
     while let Some(r) = rows.next()? {
         let whole = read_charged(r)?;
-        if r.get(14)? {
+        // The charge that closed it: no document came later, so the row has its owner and its quantities.
+        if r.get::<_, Option<bool>>(14)?.unwrap_or(false) {
             take(&whole);
             continue;
         }

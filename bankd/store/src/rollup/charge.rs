@@ -40,17 +40,13 @@ impl Charge {
     /// Out of a row of the columns that [`Charge::find`] reads.
     pub(super) fn read(r: &Row<'_>) -> Result<Charge, Error> {
         let (processors, facts): (String, String) = (r.get(5)?, r.get(6)?);
-        let processors = codec::word("usage.processors", &processors, Decimal::read)?;
-        let usage = codec::word("usage.facts", &facts, |facts| {
-            text::read(facts, Some(processors))
-        })?;
         Ok(Charge {
             id: r.get(0)?,
             tx: r.get(1)?,
             at: Timestamp(r.get(2)?),
             seconds: r.get(3)?,
             worth: Worth::of(r.get(4)?, r.get(8)?),
-            usage,
+            usage: codec::usage(&processors, &facts)?,
             reverses: r.get(7)?,
             settles: r.get(9)?,
             is_refund: r.get(10)?,

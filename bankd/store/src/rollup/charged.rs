@@ -16,6 +16,7 @@ use super::owners::owners_of;
 use super::pending::Key;
 use super::taken::{Taken, parts_of};
 use bank_core::time::Timestamp;
+use bank_core::usage::Usage;
 use bank_core_figures::rollup::{Presence, Sign, Use};
 use rusqlite::{Connection, OptionalExtension, Row};
 use std::collections::{BTreeMap, BTreeSet};
@@ -281,6 +282,20 @@ pub(crate) fn owned(connection: &Connection, id: i64) -> Result<Vec<Owned>, Erro
         }
     };
     Ok(remaining(&chain).into_iter().map(own).collect())
+}
+
+/// The usage of the last charge that remains in effect, of the usage rows up to the last one.
+pub(crate) fn last_used(
+    connection: &Connection,
+    last: Option<i64>,
+) -> Result<Option<Usage>, Error> {
+    let chain = chain(connection, last)?;
+    let is_charge = |c: &&&Charge| c.seconds > 0 && c.usage.idle.is_none() && !c.settles;
+    let found = remaining(&chain)
+        .iter()
+        .rfind(is_charge)
+        .map(|c| c.usage.clone());
+    Ok(found)
 }
 
 /// The project and the user of an instance by its usage rows up to one: those that the last remaining one of them
