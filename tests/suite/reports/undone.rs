@@ -71,3 +71,26 @@ fn a_job_counts_as_long_as_one_of_its_charges_stands() {
     assert_eq!(counted(&bank), [1, 1, 1]);
     bank.verify();
 }
+
+/// Whoever has no charge that stands is no active user.
+#[test]
+fn a_user_whose_charges_are_undone_is_not_counted() {
+    let mut bank = Setup::new().chemistry(1_000_000).start();
+    bank.set_clock(T0 + 7200);
+    charge(&bank, "own", &[]);
+    let users = |more: &[&str]| {
+        let own = "usage --by machine --from 2026-01-01 --to 2026-01-02 --columns jobs,users --csv";
+        let own: Vec<&str> = own.split(' ').collect();
+        let text = bank.bank_ok(&[&own[..], more].concat());
+        text.lines().last().unwrap().to_owned()
+    };
+    let ways: [&[&str]; 3] = [&[], &["--records"], &["--credit", "end"]];
+    let other = "charge other --procs 4 --duration 600 -m colony -A chemistry -u bob";
+    bank.bank_ok(&other.split(' ').collect::<Vec<_>>());
+    assert_eq!(ways.map(users), ["2,2"; 3]);
+    bank.bank_ok(&["undo", &last(&bank, "charge")]);
+    assert_eq!(ways.map(users), ["1,1"; 3]);
+    bank.bank_ok(&["undo", &last(&bank, "undo")]);
+    assert_eq!(ways.map(users), ["2,2"; 3]);
+    bank.verify();
+}

@@ -21,7 +21,7 @@ pub use sampled::{
 };
 
 use super::super::Error;
-use bank_core_figures::rollup::{Measure, Sums, grid::Grid};
+use bank_core_figures::rollup::{Measure, Sign, Sums, grid::Grid};
 use rusqlite::Connection;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -183,8 +183,7 @@ pub struct Figures {
 impl Figures {
     /// Adds other figures.
     pub fn add(&mut self, other: &Figures) {
-        self.sums
-            .add(&other.sums, bank_core_figures::rollup::Sign::Plus);
+        self.sums.add(&other.sums, Sign::Plus);
         self.mhz = self.mhz.saturating_add(other.mhz);
         self.users.extend(other.users.iter().cloned());
         self.unmeasured = self.unmeasured.saturating_add(other.unmeasured);
@@ -251,7 +250,29 @@ impl Answer {
     }
 }
 
-/// Whether jobs ran: their owner counts as an active user.
-fn ran(sums: &Sums) -> bool {
-    sums.get(Measure::Running) != 0 || sums.get(Measure::Wall) != 0
+/// How long jobs of users ran, by bucket, values and user: 0 of a user whose charges are all undone.
+#[derive(Default)]
+struct Active(BTreeMap<(usize, Vec<String>, String), i128>);
+
+impl Active {
+    fn note(
+        &mut self,
+        (bucket, values): (usize, &[String]),
+        user: &str,
+        (sums, sign): (&Sums, Sign),
+    ) {
+        let ran = sums
+            .get(Measure::Wall)
+            .saturating_add(sums.get(Measure::Running));
+        let key = (bucket, values.to_vec(), user.to_owned());
+        let own = self.0.entry(key).or_default();
+        *own = sign.added(*own, ran);
+    }
+
+    /// Counts those who ran something as active users.
+    fn count_in(self, answer: &mut Answer) {
+        for ((bucket, values, user), _) in self.0.into_iter().filter(|(_, ran)| *ran != 0) {
+            answer.at(bucket, Some(&values)).users.insert(user);
+        }
+    }
 }

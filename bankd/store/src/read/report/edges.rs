@@ -3,7 +3,7 @@
 use super::super::super::Error;
 use super::super::super::rollup::{Counted, Within, each_within};
 use super::records::{Job, owner};
-use super::{Answer, ReportRequest, ran};
+use super::{Active, Answer, ReportRequest};
 use bank_core::time::Timestamp;
 use bank_core_figures::rollup::{DAY, Sign, Sums};
 use rusqlite::Connection;
@@ -36,6 +36,7 @@ pub(super) fn add(
     pieces: &[Piece],
     answer: &mut Answer,
 ) -> Result<(), Error> {
+    let mut active = Active::default();
     let is_near = |a: &Piece, b: &Piece| b.from.0.saturating_sub(a.until.0) < 7 * DAY;
     for run in pieces.chunk_by(is_near) {
         let (Some(first), Some(last)) = (run.first(), run.last()) else {
@@ -64,26 +65,22 @@ pub(super) fn add(
                     Counted::Sums(whole, sign) => (whole.between(piece.from, piece.until), *sign),
                     Counted::Job(job) => (job.between(piece.from, piece.until), Sign::Plus),
                 };
-                let users = Some(user.as_str()).filter(|_| request.users && ran(&sums));
-                put(answer, *piece, &values, (sums, sign), users);
+                if request.users {
+                    active.note((piece.bucket, &values), &user, (&sums, sign));
+                }
+                put(answer, *piece, &values, (sums, sign));
             }
             Ok(())
         })?;
     }
+    active.count_in(answer);
     Ok(())
 }
 
-fn put(
-    answer: &mut Answer,
-    piece: Piece,
-    values: &Vec<String>,
-    (sums, sign): (Sums, Sign),
-    user: Option<&str>,
-) {
+fn put(answer: &mut Answer, piece: Piece, values: &Vec<String>, (sums, sign): (Sums, Sign)) {
     let sums = sums.of_span(piece.is_first);
     let figures = answer.at(piece.bucket, Some(values));
     figures.sums.add(&sums, sign);
-    figures.users.extend(user.map(str::to_owned));
 }
 
 /// The pieces that a time may touch.

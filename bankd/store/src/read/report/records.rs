@@ -3,7 +3,7 @@
 
 use super::super::super::Error;
 use super::super::super::rollup::{Counted, Key, Source, each_weighed};
-use super::{About, Answer, Owner, ReportRequest, ran};
+use super::{About, Active, Answer, Owner, ReportRequest};
 use bank_core::decimal::Decimal;
 use bank_core::time::Timestamp;
 use bank_core::usage::kept;
@@ -15,7 +15,7 @@ use rusqlite::Connection;
 /// # Errors
 /// If the store cannot be read.
 pub fn from_records(connection: &Connection, request: &ReportRequest<'_>) -> Result<Answer, Error> {
-    let mut answer = Answer::default();
+    let (mut answer, mut active) = (Answer::default(), Active::default());
     each_weighed(connection, request.weighed, &mut |key, source, counted| {
         let job = Job::of(source);
         let Some((values, user)) = (request.place)(&owner(key), Some(&job.about())) else {
@@ -23,6 +23,7 @@ pub fn from_records(connection: &Connection, request: &ReportRequest<'_>) -> Res
         };
         let mut adding = Adding {
             answer: &mut answer,
+            active: &mut active,
             request,
             values: &values,
             user: &user,
@@ -37,6 +38,7 @@ pub fn from_records(connection: &Connection, request: &ReportRequest<'_>) -> Res
         }
         Ok(())
     })?;
+    active.count_in(&mut answer);
     let mut answer = answer.trimmed();
     if let Some(top) = request.top {
         answer.cut(top);
@@ -137,6 +139,7 @@ impl<'a> Job<'a> {
 /// One figure on its way into the answer.
 struct Adding<'a, 'p> {
     answer: &'a mut Answer,
+    active: &'a mut Active,
     request: &'a ReportRequest<'p>,
     values: &'a Vec<String>,
     user: &'a str,
@@ -156,8 +159,9 @@ impl Adding<'_, '_> {
             Sign::Plus => figures.mhz.saturating_add(used),
             Sign::Minus => figures.mhz.saturating_sub(used),
         };
-        if self.request.users && ran(sums) {
-            figures.users.insert(self.user.to_owned());
+        if self.request.users {
+            self.active
+                .note((bucket, self.values), self.user, (sums, sign));
         }
     }
 
