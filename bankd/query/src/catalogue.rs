@@ -181,7 +181,7 @@ const ACCOUNT: Object = Object {
         Available Amount = "coalesce(s.amount - s.held + s.credit_limit, 0)", "What may still be spent.";
         Deposited Amount = "coalesce(s.deposited, 0)", "What came in.";
         Used Amount = "coalesce(s.used, 0)", "Charges less what was given back of them.";
-        Shadow Amount = "coalesce(s.shadow, 0)", "What the modes notional and track would have charged.";
+        Shadow Amount = "coalesce(-s.shadow, 0)", "What the modes notional and track would have charged.";
         Description Text = "a.description", "Free text.";
         Deleted Flag = "a.deleted", "Whether it was removed; such rows need `ShowHidden`.";
     },
@@ -227,7 +227,7 @@ const ALLOCATION: Object = Object {
         Available Amount = "l.amount - l.held + l.credit_limit", "What may still be spent in its window.";
         Deposited Amount = "l.deposited", "What came in.";
         Used Amount = "l.used", "Charges less what was given back of them.";
-        Shadow Amount = "l.shadow", "What the modes notional and track would have charged.";
+        Shadow Amount = "-l.shadow", "What the modes notional and track would have charged.";
         ShadowHeld Amount = "l.shadow_held", "What they would hold.";
     },
     from: "allocation l JOIN account a ON a.id = l.account",

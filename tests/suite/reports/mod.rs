@@ -5,6 +5,7 @@ mod amended;
 mod collected;
 mod contribution;
 mod downtime;
+mod gusage;
 mod journalled;
 mod late_money;
 mod metrics;
