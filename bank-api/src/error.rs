@@ -71,6 +71,7 @@ pub static TABLE: &[Row] = &[
     entry("bad_value", 422, bank::REFUSED, nami::DOCUMENT, "314", "value not allowed"),
     entry("bad_window", 422, bank::REFUSED, nami::DOCUMENT, "740", "window not allowed"),
     entry("balance_not_zero", 409, bank::REFUSED, nami::OTHER, "740", "balance not zero"),
+    entry("body_incomplete", 408, bank::UNAVAILABLE, nami::INTERNAL, "242", "body incomplete"),
     entry("busy", 503, bank::UNAVAILABLE, nami::INTERNAL, "720", "busy, try again"),
     entry("cycle", 409, bank::REFUSED, nami::OTHER, "740", "would close a circle"),
     entry("cycle_not_due", 409, bank::REFUSED, nami::OTHER, "740", "cycle not due"),

@@ -420,8 +420,8 @@ async fn whole(
     match tokio::time::timeout(BODY_TIME, Bytes::from_request(bare, &())).await {
         Ok(Ok(body)) => Ok(body),
         Ok(Err(e)) if e.status() == StatusCode::PAYLOAD_TOO_LARGE => Err(too_large),
-        Ok(Err(_)) => Err(("bad_request", "the body broke off")),
-        Err(_) => Err(("bad_request", "the body took too long to arrive")),
+        Ok(Err(_)) => Err(("body_incomplete", "the body broke off")),
+        Err(_) => Err(("body_incomplete", "the body took too long to arrive")),
     }
 }
 

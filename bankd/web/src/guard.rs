@@ -119,7 +119,7 @@ async fn whole(body: Body, limit: usize) -> Result<Bytes, Failed> {
             Err(Failed::new("too_large", detail))
         }
         Err(_) => Err(Failed::new(
-            "bad_request",
+            "body_incomplete",
             "the form took too long to arrive",
         )),
     }

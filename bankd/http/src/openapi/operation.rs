@@ -13,6 +13,7 @@ use crate::route::{Route, Shape};
 const KNOWN: &[&str] = &[
     "bad_event_time",
     "bad_request",
+    "body_incomplete",
     "busy",
     "duplicate_header",
     "internal",
