@@ -278,6 +278,29 @@ fn sums_agree(bank: &Bank) {
     }
 }
 
+/// An alias that cannot name an element is left out: the answer is XML in any case.
+#[test]
+fn an_alias_names_an_element() {
+    let mut bank = bank();
+    bank.bank_ok(&["project", "add", "chem"]);
+    for (alias, element) in [
+        ("Total_1.a-b", "Total_1.a-b"),
+        ("Total credits", "Name"),
+        ("1st", "Name"),
+        ("a/b", "Name"),
+        ("a:b", "Name"),
+        ("", "Name"),
+    ] {
+        let query = format!(
+            "<Request action=\"Query\" actor=\"x\"><Object>Project</Object>\
+             <Get name=\"Name\" alias=\"{alias}\"></Get><Where name=\"Name\">chem</Where></Request>"
+        );
+        let expected = format!("<Project><{element}>chem</{element}></Project>");
+        assert_eq!(parts(&send(&bank, &query))[3], expected, "{alias}");
+    }
+    bank.verify();
+}
+
 /// The same requests over the HTTP API: signed as every request, once under a key, and to try.
 #[test]
 fn a_request_over_http_happens_once_under_its_key() {

@@ -73,8 +73,9 @@ impl Asked {
                 shown.push(show);
             }
             let alias = own.alias.as_deref().map(plain);
-            let is_name = |name: &String| name.starts_with(|c: char| c.is_ascii_alphabetic());
-            let name = alias.filter(is_name).unwrap_or_else(|| own.name.clone());
+            let name = alias
+                .filter(|name| is_element_name(name))
+                .unwrap_or_else(|| own.name.clone());
             elements.push((name, column));
         }
         let is_total = !wanted.is_empty() && wanted.iter().all(|own| is_sum(&own.op));
@@ -125,6 +126,12 @@ fn named(all: &[&'static Object], name: &str) -> Result<&'static Object, Fault> 
         "not_found",
         format!("{name} is not a valid object"),
     ))
+}
+
+/// Whether an alias can be the name of an element; the attribute has its own name otherwise.
+fn is_element_name(alias: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    alias.starts_with(|c: char| c.is_ascii_alphabetic()) && alias.chars().all(is_part)
 }
 
 /// Whether an operator of Get sums up.
