@@ -128,6 +128,9 @@ pub(super) fn run(
     let at = cycle.next_at();
     let period = cycle.period();
     let before = cycle.last.and_then(|id| postings.allocation(id)).copied();
+    // The credits of an allocation that ended before the boundary are gone.
+    let lasts = |b: &Allocation| b.window.end.is_none_or(|end| end >= at);
+    let before = before.filter(lasts);
     let rollover = before.map_or(Ok(Amount::ZERO), |b| share(&b, cycle.rollover))?;
     if let Some(account) = ctx.directory.account(cycle.account) {
         one_at_a_time(postings, account, &period, None, ctx)?;

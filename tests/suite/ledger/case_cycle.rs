@@ -2,8 +2,10 @@
 
 use super::ask::{Ask, c, r};
 use super::bench::on_both;
+use super::fixture::time;
 use bank_core::amount::Amount;
-use bank_core::command::{AddCycle, Command, SetCycle};
+use bank_core::command::{AddCycle, Command, SetAllocation, SetCycle};
+use bank_core::ids::AllocationId;
 use bank_core::model::Every;
 
 fn monthly(amount: i64, rollover: i64) -> Ask {
@@ -54,6 +56,28 @@ fn a_cycle_brings_money_and_carries_a_share_over() {
              lien_expire a 0/-100 (2026-08-01T00:10:40Z)",
         );
         t.expect_allocation("b", "1120 held 0, deposited 1120, active");
+    });
+}
+
+/// The end of an allocation was moved to an earlier time: its credits are gone before the boundary.
+#[test]
+fn nothing_is_carried_over_from_an_allocation_that_ended() {
+    on_both(|t| {
+        t.given("F{}");
+        t.expect(monthly(100, 50), "done", "");
+        t.at("2026-07-01");
+        t.expect_balance("F", "amount 100 held 0 balance 100 available 100");
+        t.expect_journal("deposit a +100");
+        let cut = SetAllocation {
+            id: AllocationId(2),
+            start: None,
+            end: Some(Some(time("2026-07-20"))),
+            credit_limit: None,
+        };
+        t.expect(Command::SetAllocation(cut).into(), "changed", "modify a 0");
+        t.at("2026-08-01");
+        t.expect_balance("F", "amount 100 held 0 balance 100 available 100");
+        t.expect_journal("expire a 0 active -100 (2026-07-20); deposit b +100");
     });
 }
 

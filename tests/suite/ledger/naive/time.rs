@@ -124,7 +124,8 @@ impl Naive {
         let cycle = self.cycles[n].clone();
         let at = cycle.boundary(cycle.number);
         let window = cycle.period();
-        let before = cycle.last;
+        let lasts = |id: &usize| self.allocations[*id].window.end.is_none_or(|end| end >= at);
+        let before = cycle.last.filter(lasts);
         let share = before.map_or(0, |id| self.own_money(id) * cycle.rollover / 100);
         let id = self.open_allocation(cycle.account, window, 0);
         // It begins now, however late it is.
