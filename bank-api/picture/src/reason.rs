@@ -37,7 +37,7 @@ const FACTS: &[(&str, &str, &str)] = &[
     ("nodes", "", " nodes"),
     ("parent", "part of ", ""),
     ("partner_away", "no answer of the partner ", ""),
-    ("passed_on", "passes on request ", ""),
+    ("passed_on", "becomes proposal ", ""),
     ("per_day", "per day: ", ""),
     ("per_operation", "per operation: ", ""),
     ("processors", "", " processors"),
