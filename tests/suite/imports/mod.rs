@@ -7,6 +7,7 @@ mod broken;
 mod busy;
 mod exact;
 mod expected;
+mod live;
 mod quarantine;
 mod refused;
 mod replayed;

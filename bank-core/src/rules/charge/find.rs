@@ -3,7 +3,7 @@
 use super::{delivered, source};
 use crate::command::{Charge, Request};
 use crate::model::{Closing, Instance};
-use crate::rules::instance::by_either_clock;
+use crate::rules::instance::{SKEW, by_either_clock};
 use crate::rules::same;
 use crate::time::{Seconds, Timestamp};
 use crate::view::{Context, View};
@@ -35,7 +35,7 @@ pub(super) fn charged_instance<'a>(
         let is_foreign = charge.terms.source.is_some() && same::collector(i, view).is_some();
         !is_foreign || same::is_of(charge, at, i, grace)
     };
-    if let Some(over) = over_before(view, charge) {
+    if let Some(over) = over_before(view, charge, at) {
         return Some(over).filter(is_meant);
     }
     if charge.terms.newest {
@@ -67,7 +67,7 @@ pub(super) fn charged_instance<'a>(
         .or_else(used_then)
         .or_else(begun_then)
         .or_else(open_now)
-        .or_else(|| over_since_long(view, charge))
+        .or_else(|| over_since_long(view, charge, at))
         .or_else(|| named_by_id_only(view, charge))
         .filter(is_meant)
         .or_else(|| charged_by_collector(view, charge, is_meant))
@@ -130,7 +130,7 @@ pub(super) fn starts_again(charge: &Charge, instance: &Instance, at: Timestamp) 
 }
 
 /// The closed use that a scheduler's document belongs to, however late the document comes.
-fn over_since_long<'a>(view: &'a View, charge: &Charge) -> Option<&'a Instance> {
+fn over_since_long<'a>(view: &'a View, charge: &Charge, at: Timestamp) -> Option<&'a Instance> {
     if !charge.is_checked {
         return None;
     }
@@ -149,12 +149,14 @@ fn over_since_long<'a>(view: &'a View, charge: &Charge) -> Option<&'a Instance> 
     // If the start of the use is unknown, nothing bounds what is added to it.
     let expired = expired.filter(|i| i.began.is_some() && !begins_after(charge, i));
     let with_end = with_end(view, charge);
-    with_end.or_else(|| with_start(view, charge)).or(expired)
+    with_end
+        .or_else(|| with_start(view, charge, at))
+        .or(expired)
 }
 
 /// The closed use that a scheduler's document belongs to which is not about the open use: its end is before that one began, or
 /// it has the start of the closed use. It comes late, or again.
-fn over_before<'a>(view: &'a View, charge: &Charge) -> Option<&'a Instance> {
+fn over_before<'a>(view: &'a View, charge: &Charge, at: Timestamp) -> Option<&'a Instance> {
     let facts = Some(&charge.request.facts).filter(|_| charge.is_checked)?;
     let open = view.instances.iter().find(|i| i.is_open())?;
     // By the scheduler's clock, if it states the start.
@@ -162,7 +164,7 @@ fn over_before<'a>(view: &'a View, charge: &Charge) -> Option<&'a Instance> {
     let is_earlier = facts.end.is_some_and(|end| end <= began);
     let with_end = with_end(view, charge).filter(|_| is_earlier);
     let starts_before = facts.start < open.facts.start;
-    with_end.or_else(|| with_start(view, charge).filter(|_| starts_before))
+    with_end.or_else(|| with_start(view, charge, at).filter(|_| starts_before))
 }
 
 /// The closed use that contains the end in a document.
@@ -176,10 +178,16 @@ fn with_end<'a>(view: &'a View, charge: &Charge) -> Option<&'a Instance> {
     view.instances.iter().find(contains_end)
 }
 
-/// The closed use with the start in a document: that of an `end` which comes again and states no end, or a planned one.
-fn with_start<'a>(view: &'a View, charge: &Charge) -> Option<&'a Instance> {
-    let start = charge.request.facts.start?;
-    let has_start = |i: &&Instance| i.facts.start == Some(start) && i.closed.is_some();
+/// The closed use with the start in a document: that of an `end` which comes again and states no end, a planned one, or the
+/// same. Another end would be that of a longer use.
+fn with_start<'a>(view: &'a View, charge: &Charge, at: Timestamp) -> Option<&'a Instance> {
+    let facts = &charge.request.facts;
+    let start = facts.start?;
+    let is_planned = facts.end.is_none_or(|end| end > at.plus(SKEW));
+    let has_start = |i: &&Instance| {
+        let is_same = i.facts.start == Some(start) && i.closed.is_some();
+        is_same && (is_planned || i.facts.end == facts.end)
+    };
     view.instances.iter().find(has_start)
 }
 

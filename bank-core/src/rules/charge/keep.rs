@@ -28,9 +28,14 @@ pub(super) fn owner(charge: &Charge, view: &View, ctx: &Context<'_>) -> Option<S
         return None;
     }
     let at = charge.happened(ctx.now);
+    let counted = || same::charge_by(charge, at, view);
     let owner = match charged_instance(view, charge, at, ctx) {
+        // Its earlier documents billed nothing, as a reserve or a charge that was kept.
+        Some(instance) if !instance.is_charged() => {
+            same::collector(instance, view).or_else(counted)
+        }
         Some(instance) => same::collector(instance, view),
-        None => same::charge_by(charge, at, view),
+        None => counted(),
     };
     owner.map(str::to_owned)
 }
@@ -75,7 +80,8 @@ pub(super) fn keep(
     if !instance.is_billed() && same::collector(&instance, view).is_none() {
         note_start(&mut instance, request.facts.start);
         facts_changed = store_facts(&mut instance.facts, charge, false, view, ctx);
-        if !is_late {
+        // What another source counted without an instance waits for no record.
+        if !is_late && same::charge_by(charge, at, view).is_none() {
             count(&mut instance, charge)?;
         }
     }

@@ -32,7 +32,7 @@ impl Naive {
             !is_foreign || self.speaks_of(charge, *n, at)
         };
         let open = uses.iter().find(|n| self.instances[**n].closed.is_none());
-        if let Some(over) = open.and_then(|open| self.over_before(charge, &uses, *open)) {
+        if let Some(over) = open.and_then(|open| self.over_before(charge, (&uses, *open), at)) {
             return Some(over).filter(is_meant);
         }
         if charge.terms.newest {
@@ -55,7 +55,7 @@ impl Naive {
             })
             .or_else(|| uses.iter().filter(earlier).find(begun).copied())
             .or_else(|| find(&|_, closed| closed.is_none()))
-            .or_else(|| self.charged_long_after(charge, &uses))
+            .or_else(|| self.charged_long_after(charge, &uses, at))
             .or_else(|| {
                 let is_by_person = !charge.is_checked && charge.terms.source.is_none();
                 let is_named = request.whose.project.is_some() || request.whose.user.is_some();
@@ -130,7 +130,7 @@ impl Naive {
 
     /// A scheduler's document goes to the closed use with the end that it states, else to the newest use
     /// if that expired and is of the same user and project; not to one that it begins after.
-    fn charged_long_after(&self, charge: &Charge, uses: &[usize]) -> Option<usize> {
+    fn charged_long_after(&self, charge: &Charge, uses: &[usize], at: Timestamp) -> Option<usize> {
         let (facts, whose) = (&charge.request.facts, &charge.request.whose);
         let fits = |n: &usize| charge.is_checked && !self.begins_after(charge, *n);
         let newest = uses.first().copied();
@@ -143,12 +143,19 @@ impl Naive {
             i.expired.is_some() && i.began.is_some() && fits(n) && is_its
         });
         let with_end = self.with_end(charge, uses).filter(|_| charge.is_checked);
-        let with_start = self.with_start(charge, uses).filter(|_| charge.is_checked);
+        let with_start = self
+            .with_start(charge, uses, at)
+            .filter(|_| charge.is_checked);
         with_end.or(with_start).or(expired)
     }
 
     /// The closed use that a document with an end before the open use, or with an earlier start, is about.
-    fn over_before(&self, charge: &Charge, uses: &[usize], open: usize) -> Option<usize> {
+    fn over_before(
+        &self,
+        charge: &Charge,
+        (uses, open): (&[usize], usize),
+        at: Timestamp,
+    ) -> Option<usize> {
         let facts = &charge.request.facts;
         let i = &self.instances[open];
         let first = i.began.map_or(i.opened, |began| began.min(i.opened));
@@ -157,16 +164,19 @@ impl Naive {
         let own_start = i.facts.start.zip(facts.start);
         let starts_before = own_start.is_some_and(|(own, start)| start < own);
         let with_end = self.with_end(charge, uses).filter(|_| is_earlier);
-        let with_start = self.with_start(charge, uses).filter(|_| starts_before);
+        let with_start = self.with_start(charge, uses, at).filter(|_| starts_before);
         with_end.or(with_start).filter(|_| charge.is_checked)
     }
 
-    /// The closed use that began at the start in a document.
-    fn with_start(&self, charge: &Charge, uses: &[usize]) -> Option<usize> {
-        let start = charge.request.facts.start?;
+    /// The closed use that began at the start in a document without an end, with a planned one or with its own.
+    fn with_start(&self, charge: &Charge, uses: &[usize], at: Timestamp) -> Option<usize> {
+        let facts = &charge.request.facts;
+        let start = facts.start?;
+        let is_planned = facts.end.is_none_or(|end| end > at.plus(Seconds(300)));
         let has_start = |n: &&usize| {
             let i = &self.instances[**n];
-            i.facts.start == Some(start) && i.closed.is_some()
+            let is_own = is_planned || i.facts.end == facts.end;
+            i.facts.start == Some(start) && i.closed.is_some() && is_own
         };
         uses.iter().find(has_start).copied()
     }

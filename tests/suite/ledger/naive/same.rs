@@ -144,9 +144,10 @@ impl Naive {
         let request = &charge.request;
         let key = (request.whose.machine.as_str(), request.object_id.as_str());
         let at = self.happened(charge.terms.window.map(|w| w.end).or(request.event_time));
+        let is_counted = || self.is_counted(key, None, of_charge(charge, at));
         let is_collected = || match known {
-            Some(n) => self.is_collected(n),
-            None => self.is_counted(key, None, of_charge(charge, at)),
+            Some(n) => self.is_collected(n) || (!self.is_charged(n) && is_counted()),
+            None => is_counted(),
         };
         self.is_foreign(charge) || (charge.terms.source.is_some() && is_collected())
     }
@@ -194,7 +195,8 @@ impl Naive {
         if !self.is_billed(n) && !self.is_collected(n) {
             self.note_start(n, request.facts.start);
             self.keep(n, request);
-            if !is_late {
+            let key = (request.whose.machine.as_str(), request.object_id.as_str());
+            if !is_late && !self.is_counted(key, None, of_charge(charge, at)) {
                 self.add_kept(charge, n);
             }
         }
