@@ -156,7 +156,7 @@ impl Ad {
             _ => span(Some(start_us), Some(end_us.max(start_us)), None)?,
         };
         // A missing value is not zero: a job may have been removed immediately.
-        if !self.values.contains_key("remotewallclocktime") {
+        if self.text("remotewallclocktime").is_none() {
             wall = Number::seconds(times.end_us.saturating_sub(times.start_us));
             times.is_repaired = true;
         }
@@ -407,6 +407,10 @@ mod tests {
             (
                 ad("CompletionDate = 170\nRemoteWallClockTime = 0.0"),
                 "s#1.0#9 none 170 0 1",
+            ),
+            (
+                ad("CompletionDate = 170\nRemoteWallClockTime = undefined"),
+                "s#1.0#9 none 170 70 1",
             ),
             (
                 ad(&format!("A = \"{0}\"\n", "a".repeat(900_000))

@@ -402,6 +402,10 @@ fn htcondor_history() {
             (ad("ToE = [\nJobStatus = 2\n]"), plain),
             (ad("RemoteWallClockTime = -1"), "!"),
             (
+                ad("RemoteWallClockTime = undefined"),
+                "s#1.0#9 amy - 90 2 0",
+            ),
+            (
                 format!("{}*** Offset = 1 ClusterId = 1\n{}", ad(""), ad("")),
                 &format!("{plain}; {plain}"),
             ),
