@@ -7,6 +7,7 @@ mod pairs;
 mod tests;
 mod xml;
 
+use std::collections::BTreeSet;
 use std::io::{self, BufRead};
 
 use super::job::{Found, Job, Label, State};
@@ -34,6 +35,8 @@ struct Columns {
     used: usize,
     procs_per_task: usize,
     hosts: usize,
+    nodes: usize,
+    memory_per_task: usize,
 }
 
 const TRACE: Columns = Columns {
@@ -52,6 +55,8 @@ const TRACE: Columns = Columns {
     used: 29,
     procs_per_task: 31,
     hosts: 37,
+    nodes: 1,
+    memory_per_task: 32,
 };
 
 const EVENTS: Columns = Columns {
@@ -70,10 +75,12 @@ const EVENTS: Columns = Columns {
     used: 33,
     procs_per_task: 35,
     hosts: 41,
+    nodes: 5,
+    memory_per_task: 36,
 };
 
 /// The columns that options may place.
-const NAMES: [&str; 15] = [
+const NAMES: [&str; 17] = [
     "id",
     "user",
     "group",
@@ -89,7 +96,12 @@ const NAMES: [&str; 15] = [
     "used",
     "procs_per_task",
     "hosts",
+    "nodes",
+    "memory_per_task",
 ];
+
+/// A column that no line has.
+const NOWHERE: usize = usize::MAX;
 
 /// The last column that options may name.
 const COLUMNS_MAX: usize = 1_000;
@@ -112,6 +124,8 @@ impl Columns {
             &mut self.used,
             &mut self.procs_per_task,
             &mut self.hosts,
+            &mut self.nodes,
+            &mut self.memory_per_task,
         ];
         let found = NAMES.iter().zip(all).find(|(known, _)| **known == name);
         found.map(|(_, place)| place)
@@ -161,6 +175,14 @@ impl Moab {
                 }
             }
         }
+        let is_placed = |name| {
+            let mut stated = options.columns.iter();
+            stated.any(|stated| stated.split('=').next().map(str::trim) == Some(name))
+        };
+        // The columns of a task are beside each other: the memory is not where it was if the processors are not.
+        if is_placed("procs_per_task") && !is_placed("memory_per_task") {
+            columns.memory_per_task = NOWHERE;
+        }
         Ok(Self { log, columns })
     }
 }
@@ -199,7 +221,7 @@ fn trace(words: &Words<'_>, columns: &Columns) -> Judged {
     if words.at(columns.state) == "NotRun" {
         return Ok(Err("never_started".into()));
     }
-    job(words, columns)
+    job(words, columns, Log::Trace)
 }
 
 fn event(words: &Words<'_>, columns: &Columns) -> Judged {
@@ -225,7 +247,7 @@ fn event(words: &Words<'_>, columns: &Columns) -> Judged {
     if let Some(why) = shifted(words, columns) {
         return Err(why);
     }
-    job(words, columns)
+    job(words, columns, Log::Events)
 }
 
 /// Why the columns behind the executable are not in their places: blanks in it shift them, so that one of these
@@ -257,7 +279,47 @@ fn shifted(words: &Words<'_>, columns: &Columns) -> Option<String> {
     ))
 }
 
-fn job(words: &Words<'_>, columns: &Columns) -> Judged {
+/// Hosts, else the nodes that were requested. A trace may have the first host only (Maui 3.0), so there the larger number
+/// counts.
+fn nodes(words: &Words<'_>, columns: &Columns, log: Log) -> Result<Option<Number>, String> {
+    let hosts = distinct_hosts(words.known(columns.hosts).as_deref());
+    if log == Log::Events && hosts.is_some() {
+        return Ok(hosts);
+    }
+    let requested = match words.known(columns.nodes) {
+        Some(_) => words.number(columns.nodes, "nodes requested")?,
+        None => Number::ZERO,
+    };
+    let is_more = |hosts: &Number| hosts.minus(requested).is_some_and(Number::is_above_zero);
+    let requested_if_any = Some(requested).filter(|nodes| nodes.is_above_zero());
+    Ok(hosts.filter(is_more).or(requested_if_any))
+}
+
+/// Distinct names in lists such as `n1:n2` or `n1:8,n2:8`; figures are counts of tasks. A range of names is not counted.
+fn distinct_hosts<'t>(lists: impl IntoIterator<Item = &'t str>) -> Option<Number> {
+    let mut names = BTreeSet::new();
+    for list in lists {
+        if list.contains('[') {
+            return None;
+        }
+        let parts = list.split([',', ':', ';', '+']).map(|part| {
+            let name = part.split(['*', '/']).next();
+            name.unwrap_or(part).trim()
+        });
+        names.extend(parts.filter(|name| !name.bytes().all(|b| b.is_ascii_digit())));
+    }
+    let count = i128::try_from(names.len()).ok().filter(|count| *count > 0);
+    count.map(Number::whole)
+}
+
+/// Megabytes of a task, perhaps with the unit, in bytes of so many tasks. 0 is no request.
+fn memory(each: &str, tasks: Number) -> Option<Number> {
+    let each = Number::parse(each.strip_suffix('M').unwrap_or(each))?;
+    let bytes = each.times(tasks)?.times(Number::whole(1 << 20))?;
+    Some(bytes).filter(|bytes| bytes.is_above_zero())
+}
+
+fn job(words: &Words<'_>, columns: &Columns, log: Log) -> Judged {
     let beyond = || "a figure beyond the supported range".to_owned();
     let (start, end) = (
         words.seconds(columns.start, "start")?,
@@ -268,8 +330,8 @@ fn job(words: &Words<'_>, columns: &Columns) -> Judged {
     }
     let micros = |seconds: i64| seconds.checked_mul(1_000_000).ok_or_else(beyond);
     let wall = Number::whole(end.checked_sub(start).ok_or_else(beyond)?.max(0));
-    let procs = words
-        .number(columns.tasks, "tasks allocated")?
+    let tasks = words.number(columns.tasks, "tasks allocated")?;
+    let procs = tasks
         .times(words.number(columns.procs_per_task, "processors per task")?)
         .ok_or_else(beyond)?;
     let used = words.number(columns.used, "ProcSeconds utilised")?;
@@ -293,6 +355,8 @@ fn job(words: &Words<'_>, columns: &Columns) -> Judged {
         state: state(word),
         hosts: words.known(columns.hosts),
         procs: Some(procs),
+        nodes: nodes(words, columns, log)?,
+        memory_bytes: memory(words.at(columns.memory_per_task), tasks),
         cpu: Some(used),
         limit_s: words.at(columns.limit).parse().ok(),
         ..Job::default()

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Judged, class, delivered, state};
+use super::{Judged, class, delivered, distinct_hosts, memory, state};
 use crate::job::Job;
 use crate::number::Number;
 use crate::repair::{REPAIRED, Span, span};
@@ -42,6 +42,9 @@ const LIMIT: &[&str] = &["reqawduration", "wclimit"];
 const WALL: &[&str] = &["awduration"];
 const USED: &[&str] = &["statpsutl"];
 const HOSTS: &[&str] = &["allocnodelist", "tasklist", "masterhost"];
+const HOST_LISTS: &[&str] = &["allocnodelist", "tasklist"];
+const NODES: &[&str] = &["reqnodes", "nodecount", "nodes"];
+const MEMORY_PER_TASK: &[&str] = &["dmem"];
 const PROCS: &[&str] = &["reqprocs", "processors", "procs"];
 const TASKS: &[&str] = &["tasks", "taskcount", "tcreqmin"];
 const PER_TASK: &[&str] = &["dprocs", "reqprocpertask", "processors", "procs"];
@@ -109,6 +112,8 @@ impl Contents {
             name: self.text(NAME),
             hosts: self.text(HOSTS).or_else(|| self.hosts()),
             procs: Some(procs),
+            nodes: self.nodes()?,
+            memory_bytes: self.memory()?,
             cpu: used,
             limit_s: value(&self.values, LIMIT).and_then(seconds),
             ..Job::default()
@@ -158,6 +163,31 @@ impl Contents {
             let procs = tasks.unwrap_or(one).times(each.unwrap_or(one));
             let sum = procs.and_then(|procs| all.unwrap_or(Number::ZERO).plus(procs));
             all = Some(sum.ok_or_else(beyond)?);
+        }
+        Ok(all)
+    }
+
+    /// Hosts, else the nodes that were requested.
+    fn nodes(&self) -> Result<Option<Number>, String> {
+        let all = std::iter::once(&self.values).chain(&self.parts);
+        let hosts = distinct_hosts(all.filter_map(|part| value(part, HOST_LISTS)));
+        if hosts.is_some() {
+            return Ok(hosts);
+        }
+        let requested = self.number(NODES, "nodes")?;
+        Ok(requested.filter(|nodes| nodes.is_above_zero()))
+    }
+
+    /// Tasks times memory of a task, of the job and of its parts.
+    fn memory(&self) -> Result<Option<Number>, String> {
+        let mut all = None;
+        for part in std::iter::once(&self.values).chain(&self.parts) {
+            let tasks = number(part, TASKS, "tasks")?;
+            let each = value(part, MEMORY_PER_TASK).zip(tasks);
+            if let Some(bytes) = each.and_then(|(each, tasks)| memory(each, tasks)) {
+                let sum = all.unwrap_or(Number::ZERO).plus(bytes);
+                all = Some(sum.ok_or("memory: beyond the supported range")?);
+            }
         }
         Ok(all)
     }

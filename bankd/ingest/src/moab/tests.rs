@@ -277,3 +277,107 @@ fn jobs_as_pairs_are_charged_once_they_end() {
     assert_eq!(jobs[0].limit_s, Some(3600));
     assert_eq!(jobs[0].queue.as_deref(), Some("batch"));
 }
+
+/// Nodes and mebibytes of a job.
+fn sizes(found: &Found) -> String {
+    let Found::Jobs(jobs) = found else {
+        return results(found);
+    };
+    let word = |number: Option<Number>| number.map_or("-".to_owned(), |number| number.to_string());
+    let mebibytes = jobs[0].memory_bytes.and_then(|bytes| {
+        let mebibyte = Number::whole(1 << 20);
+        bytes.over(mebibyte, 3)
+    });
+    format!("{} {}", word(jobs[0].nodes), word(mebibytes))
+}
+
+#[test]
+fn traces_have_nodes_and_memory_of_a_task() {
+    let given = [
+        (2, "2"),
+        (7, "Completed"),
+        (11, "100"),
+        (12, "160"),
+        (22, "8"),
+        (33, "512M"),
+        (38, "n1:n2"),
+    ];
+    for (more, expected) in [
+        (&[][..], "2 4096"),
+        // The first host only, as of Maui 3.0.
+        (&[(38, "n1")], "2 4096"),
+        (&[(38, "n1:n2:n3:n1")], "3 4096"),
+        (&[(38, "[NONE]")], "2 4096"),
+        (&[(2, "0")], "2 4096"),
+        (&[(2, "0"), (38, "0")], "- 4096"),
+        (&[(33, "0M")], "2 -"),
+        (&[(33, "[NONE]")], "2 -"),
+        (&[(33, "1.5")], "2 12"),
+        (&[(2, "two")], "!nodes requested: \"two\" is not a number"),
+    ] {
+        let given: Vec<(usize, &str)> = given.iter().chain(more).copied().collect();
+        let found = read(Log::Trace, &[], &line(44, &given));
+        assert_eq!(sizes(&found), expected, "{more:?}");
+    }
+}
+
+#[test]
+fn events_have_nodes_and_memory_of_a_task() {
+    let given = [
+        (3, "job"),
+        (5, "jobend"),
+        (6, "4"),
+        (15, "1700000000"),
+        (16, "1700000060"),
+        (25, "8"),
+        (37, "512"),
+        (42, "n1,n2"),
+    ];
+    for (more, options, expected) in [
+        (&[][..], &[][..], "2 4096"),
+        (&[(42, "n1:6,n2:2")], &[], "2 4096"),
+        (&[(42, "n[1-4]")], &[], "4 4096"),
+        (&[(42, "-")], &[], "4 4096"),
+        (&[(6, "-"), (37, "-"), (42, "-")], &[], "- -"),
+        (&[(7, "6"), (42, "-")], &["nodes=7"], "6 4096"),
+        (&[(38, "1")], &["procs_per_task=38"], "2 -"),
+        (
+            &[(38, "1"), (39, "16M")],
+            &["procs_per_task=38", "memory_per_task=39"],
+            "2 128",
+        ),
+    ] {
+        let given: Vec<(usize, &str)> = given.iter().chain(more).copied().collect();
+        let found = read(Log::Events, options, &line(46, &given));
+        assert_eq!(sizes(&found), expected, "{more:?}");
+    }
+}
+
+#[test]
+fn events_by_name_have_nodes_and_memory_of_a_task() {
+    let times = "STARTTIME=1700000000 COMPLETETIME=1700000060";
+    let xml = |more: &str| {
+        format!(
+            "<job JobID=\"7\" ReqProcs=\"8\" StartTime=\"1700000000\" CompletionTime=\"1700000060\" {more}</job>"
+        )
+    };
+    for (text, expected) in [
+        (format!("moab.1 TASKS=8 {times}"), "- -"),
+        (format!("moab.1 TASKS=8 DMEM=512 NODES=4 {times}"), "4 4096"),
+        (
+            format!("moab.1 TASKS=8 DMEM=0 NODES=4 TASKLIST=n1:n1:n2 {times}"),
+            "2 -",
+        ),
+        (xml("ReqNodes=\"4\">"), "4 -"),
+        (
+            xml(
+                "ReqNodes=\"4\"><req TCReqMin=\"6\" DMem=\"100\" AllocNodeList=\"n1:4,n2:2\"/>\
+                 <req TCReqMin=\"2\" DMem=\"50\" AllocNodeList=\"n2:1,n3:1\"/>",
+            ),
+            "3 700",
+        ),
+        (xml("ReqNodes=\"x\">"), "!nodes: \"x\" is not a number"),
+    ] {
+        assert_eq!(sizes(&read(Log::Events, &[], &text)), expected, "{text}");
+    }
+}
