@@ -1,5 +1,8 @@
 //! `HTCondor` (`collectors.md` e): history ads, and the pipe form that APEL asks for.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 use std::io::{self, BufRead};
 
@@ -144,10 +147,9 @@ impl Ad {
         let gpus = self
             .count(["gpusprovisioned", "requestgpus"])?
             .unwrap_or(Number::ZERO);
-        let cpu = self
-            .decimal("remoteusercpu")?
-            .plus(self.decimal("remotesyscpu")?)
-            .ok_or_else(beyond)?;
+        let user = self.of_all_starts("cumulativeremoteusercpu", "remoteusercpu")?;
+        let system = self.of_all_starts("cumulativeremotesyscpu", "remotesyscpu")?;
+        let cpu = user.plus(system).ok_or_else(beyond)?;
         let account = ACCOUNTS.iter().find_map(|name| known(&self.text(name)?));
         let (start_us, end_us) = (micros(start)?, micros(end)?);
         // The run time may be that of several starts, so it repairs an end that is missing only.
@@ -213,6 +215,14 @@ impl Ad {
         };
         let number = Number::parse(&text).filter(|number| !number.is_negative());
         number.ok_or_else(|| format!("{name}: {text:?} is not a number"))
+    }
+
+    /// The run time is that of all starts, so the processor time is too. An ad without the sum, or with one that does
+    /// not contain the last start yet, has that of the last start.
+    fn of_all_starts(&self, sum: &str, last: &str) -> Result<Number, String> {
+        let (sum, last) = (self.decimal(sum)?, self.decimal(last)?);
+        let is_behind = last.minus(sum).is_some_and(Number::is_above_zero);
+        Ok(if is_behind { last } else { sum })
     }
 
     /// The first that is a number, integer or real, perhaps in quotes: a request may be an expression.
@@ -323,155 +333,4 @@ fn piped(columns: &[&str]) -> Result<Result<Job, Label>, String> {
     job.add("core_s", wall.times(procs).ok_or_else(beyond)?);
     job.add("cpu_s", cpu);
     Ok(Ok(job))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn results(text: &str) -> Vec<String> {
-        let mut input = text.as_bytes();
-        let mut results = Vec::new();
-        let mut sink = |record: Record| {
-            results.push(match record.found {
-                Found::Jobs(jobs) => {
-                    let job = &jobs[0];
-                    let account = job.account.as_deref().unwrap_or("none").to_owned();
-                    let procs = job.procs.unwrap();
-                    let end = job.end_us / 1_000_000;
-                    format!("{} {account} {end} {} {procs}", job.id, job.wall)
-                }
-                Found::Skipped(label) => label.to_string(),
-                Found::Malformed(why) => format!("!{why}"),
-                Found::Counts(counts) => format!("{counts:?}"),
-            });
-            Ok(())
-        };
-        History.file("history", &mut input, &mut sink).unwrap();
-        results
-    }
-
-    #[test]
-    fn ads_are_charged_by_what_they_say_last() {
-        let ad = |more: &str| {
-            format!(
-                "GlobalJobId = \"s#1.0#9\"\nJobStatus = 4\nJobStartDate = 100\n\
-                 CompletionDate = 0\nRemoteWallClockTime = 60.0\n{more}"
-            )
-        };
-        for (text, expected) in [
-            (ad("completiondate = 170\n"), "s#1.0#9 none 170 60 1"),
-            (
-                ad("EnteredCurrentStatus = 180\nCpusProvisioned = 4"),
-                "s#1.0#9 none 180 60 4",
-            ),
-            (
-                ad("JobStatus = 3\nEnteredCurrentStatus = 180"),
-                "s#1.0#9 none 180 60 1",
-            ),
-            (
-                ad("RequestCpus = ifThenElse(x, 1, 2)"),
-                "s#1.0#9 none 160 60 1",
-            ),
-            (ad("RequestCpus = 4.0"), "s#1.0#9 none 160 60 4"),
-            (
-                ad("RequestCpus = 2\nCpusProvisioned = \"8.0\""),
-                "s#1.0#9 none 160 60 8",
-            ),
-            (
-                ad("RequestCpus = 4.000000000000000E+00"),
-                "s#1.0#9 none 160 60 4",
-            ),
-            (ad("RequestCpus = -4.0"), "s#1.0#9 none 160 60 1"),
-            (
-                ad("RequestCpus = 1e99"),
-                "!requestcpus: \"1e99\" is not a count",
-            ),
-            (
-                ad("AcctGroup = \"bio\"\nProjectName = \"chem\""),
-                "s#1.0#9 bio 160 60 1",
-            ),
-            (
-                ad("ToE = [\n JobStatus = 2\n A = \"]\"\n]\nCpusProvisioned = 2"),
-                "s#1.0#9 none 160 60 2",
-            ),
-            (
-                ad("Args = \"[ \\\" [\"\nCpusProvisioned = 2"),
-                "s#1.0#9 none 160 60 2",
-            ),
-            (ad("GlobalJobId = \"\""), "!GlobalJobId: missing"),
-            (
-                ad("CompletionDate = 170").replace("RemoteWallClockTime", "Unheard"),
-                "s#1.0#9 none 170 70 1",
-            ),
-            (
-                ad("CompletionDate = 170\nRemoteWallClockTime = 0.0"),
-                "s#1.0#9 none 170 0 1",
-            ),
-            (
-                ad("CompletionDate = 170\nRemoteWallClockTime = undefined"),
-                "s#1.0#9 none 170 70 1",
-            ),
-            (
-                ad(&format!("A = \"{0}\"\n", "a".repeat(900_000))
-                    .replace("A =", "A0 =")
-                    .repeat(5)),
-                "!an ad of more than 4194304 bytes",
-            ),
-            (
-                ad(&format!("A = \"{}\"", "a".repeat(1 << 20))),
-                "!a line of more than 1048576 bytes",
-            ),
-            (ad("JobStatus = 2"), "live_state"),
-            (ad("JobStartDate = undefined"), "never_started"),
-            (
-                ad("JobStartDate = soon"),
-                "!jobstartdate: \"soon\" is not a number",
-            ),
-        ] {
-            assert_eq!(results(&text), [expected], "{text}");
-        }
-    }
-
-    /// A job without a run time has no column for it: the factor is where the processors should be.
-    #[test]
-    fn shifted_lines_of_apel_are_rejected() {
-        let whole = "g#1|amy|3600|100.5|5|1714525200|1714528800|1000000|2000000|4|1.0";
-        let no_wall = "g#2|amy|100.5|5|1714525200|1714528800|1000000|2000000|4|1.0";
-        let no_size = "g#3|amy|3600|100.5|5|1714525200|1714528800|2000000|4|1.0";
-        for (text, expected) in [
-            (whole.to_owned(), &["4"][..]),
-            (format!("{whole}|\n{whole}"), &["4", "4"]),
-            // Without a factor.
-            (whole.replace("|1.0", ""), &["4"]),
-            (no_wall.to_owned(), &["!end: before the start"]),
-            (
-                format!("{whole}\n{no_size}\n{no_wall}|\n{whole}"),
-                &[
-                    "4",
-                    "!10 columns where the lines before have 11",
-                    "!10 columns where the lines before have 11",
-                    "4",
-                ],
-            ),
-            (
-                whole.replace("|4|1.0", ""),
-                &["!processors: \"\" is not a number"],
-            ),
-            (whole.replace("1714525200", "0"), &["never_started"]),
-        ] {
-            let mut results = Vec::new();
-            let mut sink = |record: Record| {
-                results.push(match record.found {
-                    Found::Jobs(jobs) => jobs[0].procs.unwrap().to_string(),
-                    Found::Skipped(label) => label.to_string(),
-                    Found::Malformed(why) => format!("!{why}"),
-                    Found::Counts(counts) => format!("{counts:?}"),
-                });
-                Ok(())
-            };
-            Apel.file("f", &mut text.as_bytes(), &mut sink).unwrap();
-            assert_eq!(results, expected, "{text}");
-        }
-    }
 }
