@@ -17,13 +17,14 @@ use crate::{
 };
 
 /// Headings of statements, and the column that each is added up in. What is in none is `other`.
-const COLUMNS: [(&str, &str); 7] = [
+const COLUMNS: [(&str, &str); 8] = [
     ("deposits", "deposits"),
     ("activations", "activations"),
     ("refunds", "refunds"),
     ("charges", "charges"),
     ("withdrawals", "withdrawals"),
     ("expiries", "expiries"),
+    ("debts_ended", "expiries"),
     ("deletions", "expiries"),
 ];
 

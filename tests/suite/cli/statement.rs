@@ -359,6 +359,17 @@ fn a_debt_that_ends_with_its_allocation_has_a_line_of_its_own() {
     );
     let screen = done(&bank, "statement chem --month 2026-11");
     assert!(screen.contains("+ debts ended"), "{screen}");
+    // The balance sheet has both ends in the column for what ended: 200 - 7.
+    let sheet = done(&bank, "report balance-sheet --month 2026-11 --json");
+    let sheet: Value = serde_json::from_str(&sheet).unwrap();
+    let rows = sheet["items"].as_array().unwrap().iter();
+    let mut own = rows.filter(|row| row["account"] == "chem");
+    let own = own.next().unwrap();
+    assert_eq!(
+        (&own["expiries"], &own["other"]),
+        (&"193.000".into(), &"0.000".into()),
+        "{sheet}"
+    );
 }
 
 /// The lines of October with what was left after each, as CSV and JSON have them.
