@@ -372,6 +372,55 @@ fn a_debt_that_ends_with_its_allocation_has_a_line_of_its_own() {
     );
 }
 
+/// An adjustment and an undo of an allocation that ended with money correct its expiry: no debt ended.
+#[test]
+fn a_correction_of_an_ended_allocation_ends_no_debt() {
+    let bank = Bank::site();
+    for words in [
+        "project add chem",
+        "deposit chem 100 --end 2026-11-01 --new",
+        "deposit chem 50 --new",
+        "project add phys",
+        "deposit phys 100 --end 2026-11-01 --new",
+    ] {
+        done(&bank, words);
+    }
+    let ended = done(&bank, "allocation ls -a chem --csv -n --columns id,amount");
+    let ended = ended.lines().find_map(|line| line.strip_suffix(",100.000"));
+    let deposit = done(
+        &bank,
+        "journal -a phys --kind deposit --csv -n --columns txn",
+    );
+    clock(&bank, "2026-11-10T12:00:00Z");
+    done(
+        &bank,
+        &format!("adjust chem -5 -i {} --note wrong", ended.unwrap()),
+    );
+    done(&bank, &format!("undo {}", deposit.lines().next().unwrap()));
+    let line = |project: &str| {
+        let words = format!("statement {project} --month 2026-11 --summary --json");
+        let statement: Value = serde_json::from_str(&done(&bank, &words)).unwrap();
+        assert_eq!(statement["credits"], serde_json::json!([]), "{statement}");
+        let groups = statement["debits"].as_array().unwrap().iter();
+        let line = |group: &Value| (group["heading"].clone(), group["amount"].clone());
+        groups.map(line).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        line("chem"),
+        [
+            ("expiries".into(), "-95.000".into()),
+            ("put_right".into(), "-5.000".into())
+        ]
+    );
+    assert_eq!(
+        line("phys"),
+        [
+            ("expiries".into(), "0.000".into()),
+            ("reversals".into(), "-100.000".into())
+        ]
+    );
+}
+
 /// The lines of October with what was left after each, as CSV and JSON have them.
 fn timed(bank: &Bank) -> Vec<(String, String, String, i64)> {
     let month = done(bank, "statement chem --month 2026-10 --json");

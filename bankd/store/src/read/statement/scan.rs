@@ -48,6 +48,8 @@ pub struct Movement {
     pub held: i64,
     /// It belongs to a usage row: a charge, or its reversal.
     pub is_use: bool,
+    /// The end of an allocation's window. Other expiries correct an end that is past.
+    pub is_end: bool,
     /// The instance that it is about.
     pub instance: Option<InstanceId>,
     /// Project as named.
@@ -210,6 +212,14 @@ fn root(connection: &Connection, entry: i64, kind: EntryKind) -> Result<EntryKin
     Ok(kind)
 }
 
+/// Whether a transaction ends windows: at their boundary, or by an end that is moved to the present.
+fn ends_windows(connection: &Connection, tx: i64) -> Result<bool, Error> {
+    let sql = "SELECT op IN ('boundary', 'allocation_set') FROM tx WHERE id = ?1";
+    let mut statement = connection.prepare_cached(sql)?;
+    let found = statement.query_row([tx], |row| row.get(0));
+    Ok(found.optional()?.unwrap_or(false))
+}
+
 /// The movement of a row of [`FIELDS`] and its effective time.
 pub(super) fn movement(
     connection: &Connection,
@@ -220,6 +230,7 @@ pub(super) fn movement(
     let kind: String = row.get(3)?;
     let kind = codec::word("entry.kind", &kind, EntryKind::parse)?;
     let allocation: Option<i64> = row.get(4)?;
+    let instance = row.get::<_, Option<i64>>(9)?.map(InstanceId);
     Ok(Movement {
         entry,
         tx,
@@ -233,7 +244,8 @@ pub(super) fn movement(
         amount: row.get(6)?,
         held: row.get(7)?,
         is_use: row.get(8)?,
-        instance: row.get::<_, Option<i64>>(9)?.map(InstanceId),
+        is_end: kind == EntryKind::Expire && instance.is_none() && ends_windows(connection, tx)?,
+        instance,
         project: row.get(10)?,
         user: row.get(11)?,
         machine: row.get(12)?,

@@ -74,11 +74,11 @@ impl Heading {
         }
     }
 
-    /// The heading of an entry; kinds without active money use the one that cannot differ. A
-    /// correction of an expiry for a late charge has a job, and belongs to the expiry.
-    fn of(kind: EntryKind, amount: i64, is_about_job: bool) -> Heading {
+    /// The heading of an entry; kinds without active money use the one that cannot differ. Only the
+    /// end of a window can end a debt: a correction of one that is past belongs to the expiries.
+    fn of(kind: EntryKind, amount: i64, is_end: bool) -> Heading {
         match kind {
-            EntryKind::Expire if amount > 0 && !is_about_job => Heading::DebtsEnded,
+            EntryKind::Expire if amount > 0 && is_end => Heading::DebtsEnded,
             EntryKind::Deposit => Heading::Deposits,
             EntryKind::TransferIn => Heading::TransfersIn,
             EntryKind::Refund => Heading::Refunds,
@@ -201,7 +201,7 @@ impl Sums {
     }
 
     fn count(&mut self, movement: &Movement, amount: i64) {
-        let heading = Heading::of(movement.kind, amount, movement.instance.is_some());
+        let heading = Heading::of(movement.kind, amount, movement.is_end);
         let key = (heading.side(amount), movement.is_adjustment(), heading);
         let group = self.groups.entry(key).or_default();
         group.amount = group.amount.saturating_add(amount.into());
@@ -347,7 +347,7 @@ mod tests {
             (EntryKind::CycleReset, -5, Side::Debit, "carried_over"),
             (EntryKind::Adjust, 5, Side::Credit, "put_right"),
         ] {
-            let heading = Heading::of(kind, amount, true);
+            let heading = Heading::of(kind, amount, false);
             assert_eq!((heading.side(amount), heading.word()), (side, word));
         }
         // A window ends by itself: with money, or with a debt.
@@ -355,7 +355,7 @@ mod tests {
             (-5, Side::Debit, "expiries"),
             (5, Side::Credit, "debts_ended"),
         ] {
-            let heading = Heading::of(EntryKind::Expire, amount, false);
+            let heading = Heading::of(EntryKind::Expire, amount, true);
             assert_eq!((heading.side(amount), heading.word()), (side, word));
         }
     }
