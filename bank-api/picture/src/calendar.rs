@@ -137,7 +137,7 @@ pub fn span_of(spans: &[Span], us: i64) -> Option<usize> {
 
 /// How far the clocks of a zone are from UTC between two instants: `+0100`, `+0100, later +0200`, or over a
 /// whole year `+0100, meanwhile +0200`.
-pub(super) fn offsets(from: i64, last: i64, zone: Zone) -> String {
+pub fn offsets(from: i64, last: i64, zone: Zone) -> String {
     if zone.is_utc() {
         return "UTC".to_owned();
     }

@@ -42,7 +42,7 @@ mod zone;
 
 pub use bounds::{POINTS_MAX, TooLarge};
 pub use burn::{spread, thinned, thinned_to};
-pub use calendar::{span_of, spans};
+pub use calendar::{offsets, span_of, spans};
 pub use data::{
     Bars, Beside, Burn, Cell, Chart, HIDDEN, NOBODY, OTHERS, Series, Span, Table, Timed,
 };

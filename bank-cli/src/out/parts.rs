@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::{
     Form, Sheet,
     fold::Layout,
-    table::{self, Part},
+    table::{self, Below, Part},
 };
 use crate::fail::Failure;
 
@@ -19,7 +19,7 @@ pub(crate) struct Parts {
     form: Form,
     layout: Option<Layout>,
     /// The lines below the list, until they are printed.
-    below: String,
+    below: Option<Below>,
     is_begun: bool,
 }
 
@@ -29,7 +29,7 @@ impl Parts {
         Self {
             form: form.clone(),
             layout: None,
-            below: String::new(),
+            below: None,
             is_begun: false,
         }
     }
@@ -46,7 +46,7 @@ impl Parts {
         }
         let (layout, below, form) = (&mut self.layout, &mut self.below, &self.form);
         let text = form.shown(answer, sheet, |sheet, columns| {
-            text_of(table::part(form, sheet, columns, layout), below)
+            text_of(form, table::part(form, sheet, columns, layout), below)
         })?;
         self.is_begun = true;
         if !self.form.is_table() {
@@ -59,19 +59,23 @@ impl Parts {
     pub(crate) fn lines(&mut self, sheet: &Sheet) -> Result<String, Failure> {
         let columns = self.form.chosen(sheet)?;
         let part = table::part_lines(&self.form, sheet, &columns, &mut self.layout);
-        Ok(text_of(part, &mut self.below))
+        Ok(text_of(&self.form, part, &mut self.below))
     }
 
     /// The lines below the list, once: the columns that are not shown, the unit and the zone of times.
     pub(crate) fn end(&mut self) -> String {
-        std::mem::take(&mut self.below)
+        let below = self.below.take();
+        below.map_or_else(String::new, |below| below.text(&self.form))
     }
 }
 
 /// The text of a part. If it is laid out again, the lines below the rows before it come first.
-fn text_of(part: Part, below: &mut String) -> String {
-    let before = part.below.map(|new| std::mem::replace(below, new));
-    before.unwrap_or_default() + &part.text
+fn text_of(form: &Form, part: Part, below: &mut Option<Below>) -> String {
+    let before = part.below.and_then(|new| below.replace(new));
+    if let Some(below) = below {
+        below.reach(part.times);
+    }
+    before.map_or_else(String::new, |before| before.text(form)) + &part.text
 }
 
 #[cfg(test)]
@@ -125,6 +129,27 @@ mod tests {
             ]
         );
         assert_eq!(below, "Amounts in SU. Times +0100.\n");
+    }
+
+    /// The line below a list is for the times of all parts.
+    #[test]
+    fn times_of_both_seasons_have_both_offsets() {
+        let form = Form {
+            zone: bank_picture::Zone::named("Europe/Berlin").unwrap(),
+            ..test_form()
+        };
+        let at = |time: &str| json!({"user": "amy", "note": "x", "cost": "2.000", "at": time});
+        let [summer, winter] =
+            ["2026-10-24T21:41:00Z", "2026-11-20T21:41:00Z"].map(|time| [at(time)]);
+        let year = [&winter[..], &summer[..]].concat();
+        let both = "Amounts in SU. Times +0200, later +0100.\n";
+        for (parts, below) in [
+            (&[&winter[..]][..], "Amounts in SU. Times +0100.\n"),
+            (&[&year], both),
+            (&[&winter, &summer], both),
+        ] {
+            assert_eq!(printed(&form, parts).1, below);
+        }
     }
 
     /// A column that was left out of the first part is in no later one.

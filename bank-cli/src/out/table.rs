@@ -5,7 +5,7 @@ use super::{
     fold::{self, Layout},
     sentences, text,
 };
-use bank_picture::{figure, printable::printable};
+use bank_picture::{Zone, figure, printable::printable};
 
 use crate::when;
 
@@ -15,7 +15,9 @@ pub(super) fn rows(form: &Form, sheet: &Sheet, columns: &[&Column]) -> String {
         return sentences(&sheet.empty, form.width) + &attention(form, sheet);
     }
     let whole = all_whole(sheet, columns);
-    lines(form, sheet, columns) + &footer(form, sheet, columns, whole) + &attention(form, sheet)
+    lines(form, sheet, columns)
+        + &footer(sheet, columns, whole).text(form)
+        + &attention(form, sheet)
 }
 
 /// The rows with their column names alone, and the names of the columns that are not shown.
@@ -29,7 +31,41 @@ pub(super) struct Part {
     /// Its rows, with the column names if it does not continue the part before.
     pub(super) text: String,
     /// The lines below the list, if it does not continue the part before.
-    pub(super) below: Option<String>,
+    pub(super) below: Option<Below>,
+    /// From the first of its times to the last.
+    pub(super) times: Option<(i64, i64)>,
+}
+
+/// The lines below a list.
+#[derive(Debug, Default)]
+pub(super) struct Below {
+    /// The columns that are not shown.
+    left_out: String,
+    /// The unit and the remark.
+    words: Vec<String>,
+    /// From the first time of the list to the last, if a line names their distance from UTC.
+    times: Option<(i64, i64)>,
+    /// The lines that want attention.
+    attention: String,
+}
+
+impl Below {
+    /// Times of a later part of the list.
+    pub(super) fn reach(&mut self, later: Option<(i64, i64)>) {
+        if let (Some((first, last)), Some((from, to))) = (&mut self.times, later) {
+            *first = from.min(*first);
+            *last = to.max(*last);
+        }
+    }
+
+    /// The text.
+    pub(super) fn text(mut self, form: &Form) -> String {
+        if let Some((first, last)) = self.times {
+            self.words
+                .push(format!("Times {}.", offsets(first, last, form.zone)));
+        }
+        self.left_out + &sentences(&self.words.join(" "), form.width) + &self.attention
+    }
 }
 
 /// The next part of a list.
@@ -43,12 +79,16 @@ pub(super) fn part(
         return Part {
             text: rows(form, sheet, columns),
             below: None,
+            times: None,
         };
     }
     let mut part = part_lines(form, sheet, columns, layout);
     if let Some(below) = &mut part.below {
-        below.push_str(&footer(form, sheet, columns, false));
-        below.push_str(&attention(form, sheet));
+        *below = Below {
+            left_out: std::mem::take(&mut below.left_out),
+            attention: attention(form, sheet),
+            ..footer(sheet, columns, false)
+        };
     }
     part
 }
@@ -62,9 +102,13 @@ pub(super) fn part_lines(
     layout: &mut Option<Layout>,
 ) -> Part {
     let table = folded(form, sheet, columns, false, layout);
-    let below = || left_out(&table.left_out, form.width);
+    let below = || Below {
+        left_out: left_out(&table.left_out, form.width),
+        ..Below::default()
+    };
     Part {
         below: table.is_new.then(below),
+        times: times(sheet, columns),
         text: table.text,
     }
 }
@@ -92,7 +136,7 @@ pub(super) fn record(form: &Form, sheet: &Sheet, columns: &[&Column]) -> String 
     };
     let whole = all_whole(sheet, columns);
     fold::record(&cells(form, row, columns, whole), columns, form.width)
-        + &footer(form, sheet, columns, whole)
+        + &footer(sheet, columns, whole).text(form)
         + &attention(form, sheet)
 }
 
@@ -133,7 +177,7 @@ fn all_whole(sheet: &Sheet, columns: &[&Column]) -> bool {
 }
 
 /// The unit, the remark, and the zone where a column shows times.
-fn footer(form: &Form, sheet: &Sheet, columns: &[&Column], whole: bool) -> String {
+fn footer(sheet: &Sheet, columns: &[&Column], whole: bool) -> Below {
     let mut words = Vec::new();
     if !sheet.unit.is_empty() && columns.iter().any(|column| column.kind == Kind::Amount) {
         let unit = &sheet.unit;
@@ -143,17 +187,32 @@ fn footer(form: &Form, sheet: &Sheet, columns: &[&Column], whole: bool) -> Strin
             format!("Amounts in {unit}.")
         });
     }
-    if !sheet.remark.is_empty() {
+    let has_remark = !sheet.remark.is_empty();
+    if has_remark {
         words.push(sheet.remark.clone());
-    } else if let Some(us) = columns
-        .iter()
-        .filter(|column| column.kind == Kind::Time)
-        .flat_map(|column| sheet.rows.iter().map(|row| text(row, column.key())))
-        .find_map(|time| when::read(&time))
-    {
-        words.push(format!("Times {}.", form.zone.show(us).format("%z")));
     }
-    sentences(&words.join(" "), form.width)
+    Below {
+        words,
+        times: times(sheet, columns).filter(|_| !has_remark),
+        ..Below::default()
+    }
+}
+
+/// The first and the last of the times that columns show.
+fn times(sheet: &Sheet, columns: &[&Column]) -> Option<(i64, i64)> {
+    let shown = columns.iter().filter(|column| column.kind == Kind::Time);
+    let texts = shown.flat_map(|column| sheet.rows.iter().map(|row| text(row, column.key())));
+    let times = || texts.clone().filter_map(|time| when::read(&time));
+    times().min().zip(times().max())
+}
+
+/// The distances from UTC of a zone between two times. Those of one season have one.
+fn offsets(first: i64, last: i64, zone: Zone) -> String {
+    let at = |us: i64| zone.show(us).format("%z").to_string();
+    if zone.is_utc() {
+        return at(first);
+    }
+    bank_picture::offsets(first, last, zone)
 }
 
 fn cell(form: &Form, row: &Row, column: &Column, whole: bool) -> String {
