@@ -56,8 +56,27 @@ const FACTS: &[(&str, &str, &str)] = &[
     ("would_refuse", "strict mode refuses it: ", ""),
 ];
 
-/// Facts whose values are several words long.
-const LONG: &[&str] = &["description", "fallback_from", "itemisation", "name"];
+/// Facts whose values can be texts of several words.
+const LONG: &[&str] = &["description", "itemisation"];
+
+/// Facts whose values are names, which can have blanks. Another fact, also one without words here, ends the name.
+const NAMES: &[&str] = &[
+    "account",
+    "client",
+    "contributor",
+    "cycle",
+    "default_project",
+    "fallback",
+    "fallback_from",
+    "key",
+    "machine",
+    "name",
+    "parent",
+    "project",
+    "project_was",
+    "source",
+    "user",
+];
 
 /// Facts without a value.
 const FLAGS: &[(&str, &str)] = &[
@@ -117,6 +136,15 @@ fn is_fact(name: &str) -> bool {
     ["policy", "counted"].contains(&name) || FACTS.iter().any(|(known, ..)| *known == name)
 }
 
+/// Whether a word looks like a fact, `name=value`.
+fn is_other_fact(word: &str) -> bool {
+    let is_name = |name: &str| {
+        let mut bytes = name.bytes();
+        !name.is_empty() && bytes.all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+    };
+    word.split_once('=').is_some_and(|(name, _)| is_name(name))
+}
+
 fn facts(text: &str) -> Vec<Fact<'_>> {
     let mut found: Vec<Fact<'_>> = Vec::new();
     for word in text.split(' ') {
@@ -130,6 +158,7 @@ fn facts(text: &str) -> Vec<Fact<'_>> {
         }
         let is_flag = FLAGS.iter().any(|(flag, _)| *flag == word);
         let is_open = |last: &Fact<'_>| match last.name {
+            Some(name) if NAMES.contains(&name) => !is_other_fact(word),
             Some(name) => LONG.contains(&name),
             None => !FLAGS.iter().any(|(flag, _)| *flag == last.value),
         };
@@ -239,6 +268,19 @@ mod tests {
                 Some("policy: used processor time of all jobs; counted: 1.33 processor-hours"),
             ),
             ("award of quarter 1, x=5", None),
+            ("user=Ann Lee", Some("user Ann Lee")),
+            (
+                "project=sub parent=High Energy disabled",
+                Some("project sub, part of High Energy, disabled"),
+            ),
+            (
+                "cycle=my cycle account=High Energy every=month amount=5.000",
+                Some("recurring deposit my cycle, account High Energy, every=month amount=5.000"),
+            ),
+            (
+                "by mistake account=High Energy",
+                Some("by mistake, account High Energy"),
+            ),
         ] {
             assert_eq!(in_words(text).as_deref(), expected);
         }

@@ -56,8 +56,9 @@ pub(super) fn restore(
     let mut postings = Postings::new(view);
     let tx = postings.begin("undo", ctx.now);
     postings.reverse(removal.id);
-    postings.remark(&format!("account={}", account.name));
+    // A name can have blanks: words behind it would be read as a part of it.
     postings.remark(note);
+    postings.remark(&format!("account={}", account.name));
     let parts = give_back(&mut postings, removal)?;
     bring_liens_back(&mut postings, removal, view, ctx)?;
     postings.directory.push(alive(account));
