@@ -164,11 +164,13 @@ fn remark(rate: &Rate) -> String {
         "" => String::new(),
         hours => format!(" when {hours}"),
     };
+    let per = if rate.kind.is_metered() {
+        format!(" per {}", rate.per.word())
+    } else {
+        String::new()
+    };
     let (kind, name, value) = (rate.kind.code(), &rate.name, rate.value);
-    format!(
-        "{kind} {name}{instance}={value} per {}{hours}",
-        rate.per.word()
-    )
+    format!("{kind} {name}{instance}={value}{per}{hours}")
 }
 
 fn check(set: &SetRate) -> Result<(), Refusal> {

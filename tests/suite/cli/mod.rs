@@ -39,6 +39,7 @@ mod play;
 mod proof;
 mod rates;
 mod readme;
+mod reasons;
 mod sample;
 mod statement;
 mod unchanged;
