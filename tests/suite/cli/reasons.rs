@@ -39,3 +39,24 @@ fn a_rate_without_a_unit_of_time_has_none_in_the_journal() {
         ]
     );
 }
+
+/// Amounts have the decimals of the bank, as those of a recurring deposit.
+#[test]
+fn the_reason_of_a_limit_has_decimals() {
+    let bank = Bank::site();
+    done(
+        &bank,
+        "limit set --role operator --per-operation 400 --per-day 1000.5",
+    );
+    assert_eq!(
+        shown(&bank, "limit_set"),
+        ["role operator, per operation: 400.000, per day: 1000.500"]
+    );
+    let journal: Value =
+        serde_json::from_str(&done(&bank, "journal --kind limit_set --json")).unwrap();
+    let item = &journal["items"][0];
+    assert_eq!(
+        item["reason"], "role=operator per_operation=400.000 per_day=1000.500",
+        "{journal}"
+    );
+}

@@ -38,7 +38,10 @@ pub(super) fn set(set: &SetLimit, view: &View, ctx: &Context<'_>) -> Result<Effe
     }
     let mut postings = Postings::new(view);
     postings.begin("limit_set", ctx.now);
-    let shown = |bound: Option<Amount>| bound.map_or("none".to_owned(), |a| a.0.to_string());
+    let precision = ctx.directory.bank.precision;
+    let shown = |bound: Option<Amount>| {
+        bound.map_or("none".to_owned(), |a| a.display(precision).to_string())
+    };
     postings.remark(&format!(
         "{} per_operation={} per_day={}",
         described(&limit.of),
