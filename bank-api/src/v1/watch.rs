@@ -128,8 +128,21 @@ pub struct StuckBoundary {
     pub kind: String,
     /// Its number.
     pub id: i64,
+    /// The name of a cycle.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// Due time.
     pub at: String,
     /// The refusal's code.
     pub code: String,
+}
+
+impl StuckBoundary {
+    /// What is stuck, as people address it: `cycle quarterly`, `allocation 7`.
+    pub fn subject(&self) -> String {
+        match &self.name {
+            Some(name) => format!("{} {name}", self.kind),
+            None => format!("{} {}", self.kind, self.id),
+        }
+    }
 }

@@ -391,8 +391,10 @@ fn times(status: &Status, now_us: i64) -> String {
     out.push('\n');
     for stuck in &status.stuck {
         let line = format!(
-            "stuck: {} {}, due {}: {} !",
-            stuck.kind, stuck.id, stuck.at, stuck.code
+            "stuck: {}, due {}: {} !",
+            stuck.subject(),
+            stuck.at,
+            stuck.code
         );
         let _ = writeln!(out, "{}", alarming(&line));
     }

@@ -294,6 +294,9 @@ fn a_period_that_overlaps_another_allocation_is_reported() {
     });
     assert_eq!(stuck["kind"], "cycle", "{stuck}");
     assert_eq!(stuck["code"], "allocation_overlap", "{stuck}");
+    assert_eq!(stuck["name"], "monthly", "{stuck}");
+    let screen = ok(&bank, "status");
+    assert!(screen.contains("stuck: cycle monthly, due "), "{screen}");
     let periods = "allocation ls -a spare -P -n --columns deposited,until";
     assert_eq!(ok(&bank, periods), "7|2026-03-20\n10|2026-03-01\n");
     bank.verify();

@@ -6956,6 +6956,9 @@ class StuckBoundary:
     # `allocation`, `instance` or `cycle`.
     kind: str
 
+    # The name of a cycle.
+    name: str | None = None
+
 
 @dataclass(frozen=True, kw_only=True)
 class SwitchAttention:

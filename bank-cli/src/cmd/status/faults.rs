@@ -19,7 +19,7 @@ pub(super) fn faults(status: &Status) -> Vec<String> {
         _ => {}
     }
     let stuck = status.stuck.iter();
-    out.extend(stuck.map(|stuck| format!("stuck {} {}", stuck.kind, stuck.id)));
+    out.extend(stuck.map(|stuck| format!("stuck {}", stuck.subject())));
     let sinks = status.sinks.iter().filter(|sink| sink.error.is_some());
     out.extend(sinks.map(|sink| format!("record file {}", sink.name)));
     let silent = status.silent_sources.iter();

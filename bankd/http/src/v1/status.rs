@@ -127,7 +127,7 @@ fn shaped(call: &Call, ledger: &LedgerStatus) -> Status {
         clock: clock::shaped(&standing),
         next_boundary: call.services.writer.next_due().map(json::time),
         next_cycle: next_cycle(call),
-        stuck: stuck.map(shaped_stuck).collect(),
+        stuck: stuck.map(|stuck| shaped_stuck(call, stuck)).collect(),
         stuck_total: whole(standing.stuck_total),
         sinks: Vec::new(),
         silent_sources: Vec::new(),
@@ -214,15 +214,20 @@ fn next_cycle(call: &Call) -> Option<NextCycle> {
     })
 }
 
-fn shaped_stuck(stuck: &Stuck) -> StuckBoundary {
+fn shaped_stuck(call: &Call, stuck: &Stuck) -> StuckBoundary {
     let (kind, id) = match stuck.subject {
         Subject::Allocation(id) => ("allocation", id.0),
         Subject::Instance(id) => ("instance", id.0),
         Subject::Cycle(id) => ("cycle", id.0),
     };
+    let cycle = call
+        .directory()
+        .cycles()
+        .find(|cycle| stuck.subject == Subject::Cycle(cycle.id));
     StuckBoundary {
         kind: kind.to_owned(),
         id,
+        name: cycle.map(|cycle| cycle.name.clone()),
         at: json::time(stuck.at),
         code: stuck.refusal.code().to_owned(),
     }
