@@ -31,6 +31,11 @@ impl Instant {
         self.later_us.is_some()
     }
 
+    /// The later reading, else the only one.
+    pub(super) fn latest(self) -> i64 {
+        self.later_us.unwrap_or(self.us)
+    }
+
     /// Both readings, moved by a number of microseconds.
     pub(super) fn after(self, us: i64) -> Option<Self> {
         let later_us = match self.later_us {

@@ -6,7 +6,7 @@ use std::io::{self, BufRead};
 use chrono_tz::Tz;
 
 use super::hosts;
-use super::row::{self, Moment, Order, Row};
+use super::row::{self, Moment, Parts, Row};
 use super::stated::{self, Stated};
 use super::tres::{self, Resources};
 use crate::job::Found;
@@ -20,11 +20,14 @@ pub(crate) struct KeyValue(pub(crate) Tz);
 
 impl Reader for KeyValue {
     fn file(&mut self, _: &str, input: &mut dyn BufRead, sink: &mut Sink<'_>) -> io::Result<()> {
-        each_line(input, sink, |line| Some(found(&line.text(), self.0)))
+        let mut parts = Parts::default();
+        each_line(input, sink, |line| {
+            Some(found(&line.text(), self.0, &mut parts))
+        })
     }
 }
 
-fn found(text: &str, zone: Tz) -> Found {
+fn found(text: &str, zone: Tz, parts: &mut Parts) -> Found {
     let values = match pairs(text) {
         Ok(values) => values,
         Err(why) => return Found::Malformed(why),
@@ -84,7 +87,7 @@ fn found(text: &str, zone: Tz) -> Found {
         },
         ..Row::default()
     };
-    row.found(Order::EndStartState)
+    parts.found(row)
 }
 
 /// Texts of the user's own. Everything else decides the payer, the amount, or what the record is.

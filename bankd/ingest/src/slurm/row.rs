@@ -196,11 +196,8 @@ impl Row<'_> {
         state: State,
     ) -> Result<Vec<Job>, String> {
         let mut ids = expand(&self.id)?;
-        let (start, elapsed) = self.begun(start, end);
         let beyond = || "a figure beyond the supported range".to_owned();
-        // Without a run time to go by, an end before the start is no use.
-        let times = span_of(Some(start), Some(end), elapsed.or(self.run_time));
-        let times = times.unwrap_or(Span::empty(start.us));
+        let (times, elapsed) = self.times(start, end);
         let us = times.end_us.checked_sub(times.start_us);
         let wall = Number::seconds(us.ok_or_else(beyond)?);
         let used = |count: Option<i64>| wall.times(Number::whole(count.unwrap_or(0)));
@@ -257,23 +254,56 @@ impl Row<'_> {
         tasks(job, ids)
     }
 
-    /// The start and the run time of what the record describes. `sacct` prints a record for each size of a resized job,
+    /// The times and the run time of what the record describes. `sacct` prints a record for each size of a resized job,
     /// all with the start and the run time of the job, and as submission of a later one the time of its size.
-    fn begun(&self, start: Instant, end: Instant) -> (Instant, Option<Number>) {
-        let times = [start, end];
-        let since = self.submit.at().filter(|at| {
-            let is_exact = |at: &Instant| !at.is_ambiguous();
-            start.us < at.us && at.us <= end.us && times.iter().chain([at]).all(is_exact)
-        });
-        let Some(since) = since else {
-            return (start, self.elapsed);
+    fn times(&self, start: Instant, end: Instant) -> (Span, Option<Number>) {
+        // Without a run time to go by, an end before the start is no use.
+        let span = |start: Instant, end, run| {
+            span_of(Some(start), Some(end), run).unwrap_or(Span::empty(start.us))
         };
-        let earlier = Number::seconds(since.us.saturating_sub(start.us));
+        let whole = span(start, end, self.elapsed.or(self.run_time));
+        let [start, end] = if whole.is_ambiguous {
+            [start, end]
+        } else {
+            [whole.start_us, whole.end_us].map(Instant::exact)
+        };
+        let is_within = |at: &Instant| start.latest() < at.us && at.us <= end.latest();
+        let since = self.submit.at().filter(is_within);
+        let Some(since) = since.filter(|_| !whole.is_repaired) else {
+            return (whole, self.elapsed);
+        };
+        let part = span(since, end, None);
+        let earlier = Number::seconds(part.start_us.saturating_sub(whole.start_us));
         let rest = |whole: Number| whole.minus(earlier).filter(|rest| !rest.is_negative());
         let elapsed = self
             .elapsed
             .map(|whole| rest(whole).unwrap_or(Number::ZERO));
-        (since, elapsed)
+        (part, elapsed)
+    }
+}
+
+/// The end of the last part of a resized job that was in the hour that clocks repeat. The next part begins there, but
+/// only the run time of the last one decides between the two readings.
+#[derive(Debug, Default)]
+pub(super) struct Parts(Option<(String, Moment, i64)>);
+
+impl Parts {
+    /// What a record of `sacct` is, behind the ones before it.
+    pub(super) fn found(&mut self, mut row: Row<'_>) -> Found {
+        if let Some((id, end, end_us)) = &self.0
+            && *id == row.id
+            && *end == row.submit
+        {
+            row.submit = Moment::At(Instant::exact(*end_us));
+        }
+        let is_part = row.state.eq_ignore_ascii_case(RESIZED)
+            && row.end.at().is_some_and(Instant::is_ambiguous);
+        let part = is_part.then(|| (row.id.clone().into_owned(), row.end));
+        let found = row.found(Order::EndStartState);
+        if let (Some((id, end)), Found::Jobs(jobs)) = (part, &found) {
+            self.0 = jobs.last().map(|job| (id, end, job.end_us));
+        }
+        found
     }
 }
 

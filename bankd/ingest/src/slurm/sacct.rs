@@ -6,7 +6,7 @@ use chrono_tz::Tz;
 
 use super::columns::{Column, Columns, LAYOUTS};
 use super::hosts;
-use super::row::{self, Moment, Order, Row};
+use super::row::{self, Moment, Parts, Row};
 use super::stated::{self, Stated};
 use super::tres::{self, Resources};
 use crate::job::{Found, Job, Record};
@@ -101,6 +101,7 @@ struct Reading<'a> {
     begun: Option<Begun>,
     /// The job of the following steps.
     parent: Option<Parent>,
+    parts: Parts,
     checked: usize,
     misfits: usize,
 }
@@ -138,6 +139,7 @@ impl<'a> Reading<'a> {
             zone: reader.zone,
             begun: None,
             parent: None,
+            parts: Parts::default(),
             checked: 0,
             misfits: 0,
         }
@@ -241,7 +243,7 @@ impl<'a> Reading<'a> {
         }
         let row = row.row(self.zone);
         let waits = row.cpu.is_some_and(Number::is_zero);
-        let record = Record::new(line, raw, row.found(Order::EndStartState));
+        let record = Record::new(line, raw, self.parts.found(row));
         self.give(sink)?;
         if !waits {
             return sink(record);

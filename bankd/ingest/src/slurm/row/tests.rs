@@ -190,7 +190,7 @@ fn parts_of_a_resized_job_touch_each_other() {
             twice(11),
             at(25),
             24,
-            "1 1440 1440",
+            "11 840 840",
         ),
         (
             Order::EndStartState,
@@ -238,6 +238,105 @@ fn parts_of_a_resized_job_touch_each_other() {
             found => format!("{found:?}"),
         };
         assert_eq!(result, expected, "{state} {submit:?} {end:?}");
+    }
+}
+
+/// 02:30 of the day on which clocks go back is 00:30 or 01:30 UTC.
+#[test]
+fn parts_touch_each_other_in_the_hour_that_clocks_repeat() {
+    const HEAD: &str = "JobID|State|Submit|Start|End|Elapsed";
+    let parts = |zone: Tz, lines: &[&str]| {
+        let keys: Vec<&str> = HEAD.split('|').collect();
+        let mut parts = Parts::default();
+        let found = lines.iter().map(|line| {
+            let words: Vec<&str> = line.split('|').collect();
+            let word = |key: &str| words[keys.iter().position(|own| *own == key).unwrap()];
+            let moment = |key| Moment::read(word(key), zone);
+            let row = Row {
+                id: word("JobID").into(),
+                state: word("State").into(),
+                submit: moment("Submit"),
+                start: moment("Start"),
+                end: moment("End"),
+                elapsed: clock(word("Elapsed")),
+                ..Row::default()
+            };
+            match parts.found(row) {
+                Found::Jobs(jobs) => format!("{}{}", jobs[0].wall, jobs[0].flags.concat()),
+                found => format!("{found:?}"),
+            }
+        });
+        found.collect::<Vec<_>>().join(" ")
+    };
+    let (day, night) = ("2026-10-24T", "2026-10-25T");
+    for (resize, end, first, whole, expected) in [
+        // The end of the last part: 14.5 or 15.5 hours behind the resize.
+        (
+            "24T12:00:00",
+            "25T02:30:00",
+            "02:00:00",
+            "16:30:00",
+            "7200 52200",
+        ),
+        (
+            "24T12:00:00",
+            "25T02:30:00",
+            "02:00:00",
+            "17:30:00",
+            "7200 55800",
+        ),
+        // The resize: the run time of the first part decides for both.
+        (
+            "25T02:30:00",
+            "25T04:00:00",
+            "16:30:00",
+            "19:00:00",
+            "59400 9000",
+        ),
+        (
+            "25T02:30:00",
+            "25T04:00:00",
+            "17:30:00",
+            "19:00:00",
+            "63000 5400",
+        ),
+        // Both.
+        (
+            "25T02:30:00",
+            "25T02:40:00",
+            "16:30:00",
+            "17:40:00",
+            "59400 4200",
+        ),
+        (
+            "25T02:40:00",
+            "25T02:10:00",
+            "16:40:00",
+            "17:10:00",
+            "60000 1800",
+        ),
+        // Nothing decides, and no hour counts twice.
+        (
+            "25T02:30:00",
+            "25T04:00:00",
+            "",
+            "",
+            "59400ambiguous-time 9000",
+        ),
+    ] {
+        let [resize, end] = [resize, end].map(|at| format!("2026-10-{at}"));
+        let start = format!("{day}10:00:00");
+        let first = format!("1|RESIZING|{start}|{start}|{resize}|{first}");
+        let last = format!("1|COMPLETED|{resize}|{start}|{end}|{whole}");
+        let found = parts(Tz::Europe__Berlin, &[&first, &last]);
+        assert_eq!(found, expected, "{first} {last}");
+    }
+    // By itself the last part takes the earlier reading. A job that was submitted in the first of the two hours, and
+    // started in the second, was not resized.
+    let lone = format!("1|COMPLETED|{night}02:30:00|{day}10:00:00|{night}04:00:00|19:00:00");
+    let waited = format!("1|COMPLETED|{night}02:40:00|{night}02:10:00|{night}04:00:00|01:50:00");
+    for (line, expected) in [(lone, "9000ambiguous-time"), (waited, "6600")] {
+        assert_eq!(parts(Tz::Europe__Berlin, &[&line]), expected, "{line}");
     }
 }
 
