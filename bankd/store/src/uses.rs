@@ -216,16 +216,17 @@ fn near<'c>(
     Ok(found)
 }
 
-/// The finished uses of an object from any collector. A scheduler's charge of an open use needs
-/// none: a use charged by a collector is closed.
+/// The finished uses of an object from any collector. A scheduler's further charge of an open use needs none: its first
+/// charge saw that no collector counts it.
 fn add_others(
     connection: &Connection,
     key: &InstanceKey,
     need: &Need,
     view: &mut View,
 ) -> Result<(), Error> {
-    let is_open = || view.instances.iter().all(Instance::is_open);
-    if need.identity.is_none() && !view.instances.is_empty() && is_open() {
+    let is_billed = |i: &Instance| i.is_open() && i.is_charged();
+    let are_billed = || view.instances.iter().all(is_billed);
+    if need.identity.is_none() && !view.instances.is_empty() && are_billed() {
         return Ok(());
     }
     let mut aliases = Vec::new();

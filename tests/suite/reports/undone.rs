@@ -79,8 +79,9 @@ fn a_user_whose_charges_are_undone_is_not_counted() {
     bank.set_clock(T0 + 7200);
     charge(&bank, "own", &[]);
     let users = |more: &[&str]| {
-        let own = "usage --by machine --from 2026-01-01 --to 2026-01-02 --columns jobs,users --csv";
-        let own: Vec<&str> = own.split(' ').collect();
+        let own = "usage --by machine --from 2026-01-01 --to 2026-01-02 --resource cpu \
+                   --columns jobs,users --csv";
+        let own: Vec<&str> = own.split_whitespace().collect();
         let text = bank.bank_ok(&[&own[..], more].concat());
         text.lines().last().unwrap().to_owned()
     };
