@@ -103,15 +103,11 @@ impl Blocks {
         if words.get("JobId").is_empty() || words.get("JobState").is_empty() {
             return Found::Malformed("no JobId= and JobState=".to_owned());
         }
-        let order = Order::StateFirst;
-        match self.0 {
-            Form::Scontrol => words
-                .row(["NumNodes", "NumCPUs", "JobName"], self.1)
-                .found(order),
-            Form::Jobcomp => words
-                .row(["NodeCnt", "ProcCnt", "Name"], self.1)
-                .found(order),
-        }
+        let names = match self.0 {
+            Form::Scontrol => ["NumNodes", "NumCPUs", "JobName"],
+            Form::Jobcomp => ["NodeCnt", "ProcCnt", "Name"],
+        };
+        words.row(names, self.1).found(Order::StateFirst)
     }
 }
 
@@ -155,9 +151,14 @@ const DECIDING: [&str; 24] = [
     RESOURCES,
 ];
 
-/// The allocated resources, and their names in other versions: a job has one of them.
+/// The allocated resources.
 const RESOURCES: &str = "AllocTRES";
-const ALSO_RESOURCES: [&str; 2] = ["TRES", "Tres"];
+/// Other names of a key, in other versions or in jobcomp: a job has one of them.
+const OTHER_NAMES: [[&str; 2]; 3] = [
+    ["TRES", RESOURCES],
+    ["Tres", RESOURCES],
+    ["ReservationName", "Reservation"],
+];
 
 /// Free texts of a job in one line, and the key that Slurm prints behind them; none where nothing that decides
 /// follows.
@@ -213,8 +214,8 @@ impl<'a> Words<'a> {
     }
 
     fn add(&mut self, key: &'a str, value: &'a str, is_in_text: bool) -> Result<(), String> {
-        let is_other_name = ALSO_RESOURCES.contains(&key);
-        let known = if is_other_name { RESOURCES } else { key };
+        let other = OTHER_NAMES.iter().find(|[own, _]| *own == key);
+        let known = other.map_or(key, |[_, known]| known);
         let is_new = !self.values.contains_key(known);
         let first = *self.values.entry(known).or_insert(value);
         if !DECIDING.contains(&known) {

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use bank_core::usage::kept;
+
 use crate::formats;
 use crate::job::{Found, Record};
 use crate::options::Options;
@@ -104,6 +106,71 @@ fn resources_supply_the_counts_that_no_column_has() {
         "JobId=7 JobState=COMPLETED StartTime={start} EndTime={end} AllocTRES=cpu=16,node=2"
     );
     assert_eq!(results("slurm-scontrol", &block), ["16 2 0"]);
+}
+
+/// jobcomp has another name for it.
+#[test]
+fn a_job_has_its_reservation_in_every_rendering() {
+    let [start, end] = TIMES;
+    let times = format!("StartTime={start} EndTime={end}");
+    for (format, text, expected) in [
+        (
+            "slurm-scontrol",
+            format!("JobId=7 JobState=COMPLETED {times} NumCPUs=1 Reservation=r.1"),
+            "r.1",
+        ),
+        (
+            "slurm-jobcomp",
+            format!(
+                "JobId=7 Name=x JobState=COMPLETED {times} ProcCnt=1 WorkDir=/h ReservationName=r.1 Tres=cpu=1"
+            ),
+            "r.1",
+        ),
+        (
+            "slurm-jobcomp",
+            format!(
+                "JobId=7 Name=x JobState=COMPLETED {times} ProcCnt=1 WorkDir=/h ReservationName= Tres=cpu=1"
+            ),
+            "none",
+        ),
+        (
+            "slurm-jobcomp",
+            format!(
+                "JobId=7 Name=ReservationName=r JobState=COMPLETED {times} WorkDir=/ ReservationName=r.1"
+            ),
+            "r.1",
+        ),
+        (
+            "slurm-jobcomp",
+            format!(
+                "JobId=7 Name=x ReservationName=r JobState=COMPLETED {times} WorkDir=/ ReservationName="
+            ),
+            "ReservationName= twice, with different values",
+        ),
+        (
+            "sacct",
+            format!("JobID|State|Start|End|Reservation\n7|COMPLETED|{start}|{end}|r.1"),
+            "r.1",
+        ),
+    ] {
+        let format = formats::named(format).unwrap();
+        let mut reader = (format.reader)(&Options::default()).unwrap();
+        let mut found = Vec::new();
+        let mut sink = |record: Record| {
+            found.push(match record.found {
+                Found::Jobs(jobs) => {
+                    let mut stated = jobs[0].stated.iter();
+                    let own = stated.find(|(name, _)| *name == kept::RESERVATION);
+                    own.map_or("none".to_owned(), |(_, own)| own.clone())
+                }
+                Found::Malformed(why) => why,
+                found => format!("{found:?}"),
+            });
+            Ok(())
+        };
+        reader.file("f", &mut text.as_bytes(), &mut sink).unwrap();
+        assert_eq!(found, [expected], "{text}");
+    }
 }
 
 /// The quarantine keeps a job of a document without the document.
