@@ -121,7 +121,7 @@ fn job(
         hosts: hosts.and_then(known),
         procs: Some(procs),
         nodes: nodes(pairs),
-        gpus: gpus(pairs),
+        gpus: gpus(pairs)?,
         memory_bytes: pairs.text("resources_used.mem").and_then(size),
         cpu: pairs.text("resources_used.cput").and_then(duration),
         limit_s: pairs
@@ -146,7 +146,7 @@ fn job(
 /// Processors: the first available value, in the order of `collectors.md` c.
 fn procs(pairs: &Pairs<'_>) -> Result<Number, String> {
     for key in ["resources_used.ncpus", "total_execution_slots"] {
-        if let Some(count) = pairs.processors(key)? {
+        if let Some(count) = pairs.count(key)? {
             return Ok(Number::whole(count));
         }
     }
@@ -168,7 +168,7 @@ fn requested(pairs: &Pairs<'_>) -> Result<Option<i128>, String> {
     if by_nodes.is_some() && nodes.contains("ppn=") {
         return Ok(by_nodes);
     }
-    Ok(by_nodes.max(pairs.processors("Resource_List.ncpus")?))
+    Ok(by_nodes.max(pairs.count("Resource_List.ncpus")?))
 }
 
 /// `n1/7+n1/6` one each, `n1/0-3,8+n2/1` ranges, `n1/0*13` thirteen; `n1/24` is processor 24, one.
@@ -229,31 +229,45 @@ fn nodes(pairs: &Pairs<'_>) -> Option<Number> {
 }
 
 /// GPUs, the first available value.
-fn gpus(pairs: &Pairs<'_>) -> Option<Number> {
-    let found = pairs
-        .text("Resource_List.nodes")
-        .and_then(node_gpus)
-        .or_else(|| pairs.count("Resource_List.ngpus"))
-        .or_else(|| pairs.count("Resource_List.gpus"))
-        .or_else(|| pairs.text("Resource_List.nodect").and_then(node_gpus));
-    found.map(Number::whole)
+fn gpus(pairs: &Pairs<'_>) -> Result<Option<Number>, String> {
+    let of_nodes = |key: &str| {
+        let found = node_gpus(pairs.text(key).unwrap_or_default());
+        found.map_err(|part| format!("{key}: {part:?} is not a count"))
+    };
+    if let Some(count) = of_nodes("Resource_List.nodes")? {
+        return Ok(Some(Number::whole(count)));
+    }
+    for key in ["Resource_List.ngpus", "Resource_List.gpus"] {
+        if let Some(count) = pairs.count(key)? {
+            return Ok(Some(Number::whole(count)));
+        }
+    }
+    let count = of_nodes("Resource_List.nodect")?;
+    Ok(count.map(Number::whole))
 }
 
 /// `2:ppn=32:gpus=2` is four; `None` where none are named.
-pub(super) fn node_gpus(nodes: &str) -> Option<i128> {
-    let part = |part: &str| {
+///
+/// # Errors
+/// A part whose GPUs cannot be counted.
+fn node_gpus(nodes: &str) -> Result<Option<i128>, &str> {
+    let mut sum = 0_i128;
+    for part in parts_of(nodes) {
         let mut words = part.split(':');
-        let count: i128 = words.next()?.parse().unwrap_or(1).max(0);
+        let count = words.next().unwrap_or_default();
+        let count: i128 = count.parse().unwrap_or(1);
         let each = words.find_map(|word| {
-            word.strip_prefix("gpus=")
-                .or_else(|| word.strip_prefix("gpu="))
-        })?;
-        count.checked_mul(each.parse::<i128>().ok()?.max(0))
-    };
-    let sum = parts_of(nodes)
-        .filter_map(part)
-        .fold(0, i128::saturating_add);
-    (sum > 0).then_some(sum)
+            let each = word.strip_prefix("gpus=");
+            each.or_else(|| word.strip_prefix("gpu="))
+        });
+        let Some(each) = each else {
+            continue;
+        };
+        let each = each.parse::<i128>().map_err(|_| part)?;
+        let all = count.max(0).checked_mul(each.max(0)).ok_or(part)?;
+        sum = sum.saturating_add(all);
+    }
+    Ok((sum > 0).then_some(sum))
 }
 
 /// `HH:MM:SS` with any number of digits, or seconds.

@@ -242,7 +242,7 @@ impl<'a> Usage<'a> {
             name: known(&self.name),
             hosts: known(&self.host),
             procs: Some(slots),
-            gpus: requested(&self.category, "gpu"),
+            gpus: requested(&self.category, "gpu")?,
             memory_bytes: self.memory,
             cpu: Some(self.cpu),
             quantities: Vec::with_capacity(3),
@@ -339,27 +339,35 @@ fn is_task(text: &str) -> bool {
     })
 }
 
-/// A complex of the `-l` list of a category, where it is a plain number.
-fn requested(category: &str, name: &str) -> Option<Number> {
+/// A complex of the `-l` lists of a category.
+///
+/// # Errors
+/// If it is not a number.
+fn requested(category: &str, name: &str) -> Result<Option<Number>, String> {
     if !category.contains(name) {
-        return None;
+        return Ok(None);
     }
     let mut words = category.split_whitespace();
     while let Some(word) = words.next() {
         if word != "-l" {
             continue;
         }
-        let list = words.next().unwrap_or_default();
-        let found = list.split(',').find_map(|item| {
-            let (key, value) = item.split_once('=')?;
-            let count = (key == name).then(|| Number::parse(value)).flatten();
-            count.filter(|count| !count.is_negative())
-        });
-        if found.is_some() {
-            return found;
+        let list = words.next().unwrap_or_default().split(',');
+        let pairs = list.filter_map(|item| item.split_once('='));
+        let is_boolean = |value: &str| {
+            let words = ["true", "false", "t", "f"];
+            words.iter().any(|word| word.eq_ignore_ascii_case(value))
+        };
+        // A complex of this name can also be a property of hosts.
+        for (_, value) in pairs.filter(|(key, value)| *key == name && !is_boolean(value)) {
+            let count = Number::parse(value);
+            let count = count.ok_or_else(|| format!("{name}: {value:?} is not a count"))?;
+            if !count.is_negative() {
+                return Ok(Some(count));
+            }
         }
     }
-    None
+    Ok(None)
 }
 
 fn state(failed: &str, exit: &str) -> State {

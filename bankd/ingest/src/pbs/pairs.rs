@@ -82,12 +82,8 @@ impl<'a> Pairs<'a> {
         self.text(key).and_then(known)
     }
 
-    pub(super) fn count(&self, key: &str) -> Option<i128> {
-        self.text(key)?.parse().ok().filter(|count| *count > 0)
-    }
-
-    /// A count of processors; none if it is missing or not above zero.
-    pub(super) fn processors(&self, key: &str) -> Result<Option<i128>, String> {
+    /// A count of processors or GPUs; none if it is missing or not above zero.
+    pub(super) fn count(&self, key: &str) -> Result<Option<i128>, String> {
         let Some(text) = self.text(key) else {
             return Ok(None);
         };

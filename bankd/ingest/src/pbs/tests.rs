@@ -30,8 +30,60 @@ fn processors_are_counted_in_every_spelling() {
     ] {
         assert_eq!(node_processors(nodes), count, "{nodes}");
     }
-    assert_eq!(node_gpus("2:ppn=4:gpus=2#shared"), Some(4));
-    assert_eq!(node_gpus("1:gpus=2+-1:gpus=-9"), Some(2));
+    for (nodes, count) in [
+        ("2:ppn=4:gpus=2#shared", Ok(Some(4))),
+        ("1:gpus=2+-1:gpus=-9", Ok(Some(2))),
+        ("1:gpus=2:exclusive_process+n2:gpu=1", Ok(Some(3))),
+        ("4:ppn=2:gpu", Ok(None)),
+        ("1:gpus=2+1:gpus=x", Err("1:gpus=x")),
+        ("1:gpu=", Err("1:gpu=")),
+        ("", Ok(None)),
+    ] {
+        assert_eq!(node_gpus(nodes), count, "{nodes}");
+    }
+}
+
+/// As a count of processors, it makes the record unreadable: it is not "no GPU".
+#[test]
+fn a_count_of_gpus_that_cannot_be_read_is_rejected() {
+    let huge = "9".repeat(41);
+    for (words, expected) in [
+        ("", "none"),
+        ("Resource_List.ngpus=2", "2"),
+        ("Resource_List.ngpus=0 Resource_List.gpus=3", "3"),
+        ("Resource_List.ngpus=-1", "none"),
+        ("Resource_List.nodect=1:gpu=2", "2"),
+        (
+            "Resource_List.ngpus=2x",
+            r#"Resource_List.ngpus: "2x" is not a count"#,
+        ),
+        (
+            "Resource_List.gpus=1.5",
+            r#"Resource_List.gpus: "1.5" is not a count"#,
+        ),
+        (
+            "Resource_List.nodes=1:ppn=4:gpus=x",
+            r#"Resource_List.nodes: "1:ppn=4:gpus=x" is not a count"#,
+        ),
+        (
+            "Resource_List.nodect=1:gpu=x",
+            r#"Resource_List.nodect: "1:gpu=x" is not a count"#,
+        ),
+        // Another value comes first.
+        ("Resource_List.ngpus=2 Resource_List.gpus=x", "2"),
+        (
+            &format!("Resource_List.ngpus={huge}"),
+            &format!("Resource_List.ngpus: {huge:?} is not a count"),
+        ),
+    ] {
+        let line = format!("01/01/2026 00:00:00;E;1.srv;start=100 end=160 {words}");
+        let found = match judged(&line) {
+            Ok(Ok(job)) => job.gpus.map_or("none".to_owned(), |gpus| gpus.to_string()),
+            Ok(Err(label)) => label.to_string(),
+            Err(why) => why,
+        };
+        assert_eq!(found, expected, "{words}");
+    }
 }
 
 #[test]

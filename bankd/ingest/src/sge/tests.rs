@@ -103,6 +103,43 @@ fn slots_tasks_and_states() {
     }
 }
 
+/// As a count of slots, it makes the record unreadable: it is not "no GPU".
+#[test]
+fn a_count_of_gpus_that_cannot_be_read_is_rejected() {
+    let huge = "9".repeat(41);
+    for (value, is_count) in [
+        ("2", true),
+        ("0.5", true),
+        ("1K", false),
+        ("2x", false),
+        ("", false),
+        (huge.as_str(), false),
+    ] {
+        let category = format!("-u amy -l h_rt=60,gpu={value},mem_free=2G");
+        let found = match read(&Options::default(), &line(&[(40, &category)])) {
+            Found::Jobs(jobs) => Ok(jobs[0].gpus),
+            Found::Malformed(why) => Err(why),
+            other => panic!("{category}: {other:?}"),
+        };
+        let expected = if is_count {
+            Ok(Number::parse(value))
+        } else {
+            Err(format!("gpu: {value:?} is not a count"))
+        };
+        assert_eq!(found, expected, "{category}");
+    }
+}
+
+/// A site can have a complex of this name that is a property of hosts.
+#[test]
+fn a_boolean_gpu_is_no_count() {
+    let job = read(&Options::default(), &line(&[(40, "-u amy -l gpu=TRUE")]));
+    let Found::Jobs(jobs) = job else {
+        panic!("{job:?}");
+    };
+    assert_eq!(jobs[0].gpus, None);
+}
+
 #[test]
 fn gpus_of_a_category_count_for_the_job_or_each_slot() {
     let category = "-u amy -l h_rt=36000,gpu=2,mem_free=2G -pe mpi 4";
