@@ -235,6 +235,25 @@ fn a_use_of_the_former_source_is_charged() {
     }
 }
 
+/// A document of the scheduler whose use the former source counted waits for no collector.
+#[test]
+fn a_document_of_a_use_of_the_former_source_is_recorded() {
+    for mode in ["strict", "track", "notional"] {
+        let mut bank = Setup::new().chemistry(1_000_000_000).start();
+        bank.bank_ok(&["machine", "set", "colony", "--mode", mode]);
+        let run =
+            "COMPLETED|2025-12-31T09:00:00|2025-12-31T23:00:00|2026-01-01T00:00:00|01:00:00|1|8";
+        bank.bank_ok(&["machine", "set", "colony", "--source", "old:colony"]);
+        sacct_of(&bank, "old:colony", &[("4", run)]);
+        bank.bank_ok(&["machine", "set", "colony", "--source", "nami"]);
+        sacct_of(&bank, "old:colony", &[("5", run)]);
+        charged(&bank, "4", "chemistry", 8, 3600);
+        let (rows, _) = compared(&bank);
+        assert_eq!(rows, expected(&[("not_charged", "5", "")]), "{mode}");
+        bank.verify();
+    }
+}
+
 /// Page by page the answer is the same.
 #[test]
 fn pages_add_up_to_the_whole() {

@@ -125,8 +125,7 @@ fn charge(directory: &Directory, charged: &Charged) -> Line {
         Billing::Billed => {}
     }
     if let Some(source) = &charged.kept_for {
-        let text =
-            format!("not charged, {source} charges this machine (bank machine set --source)");
+        let text = format!("not charged, {source} charges this use (bank machine set --source)");
         return Line::warning("kept", text);
     }
     let balance = plain(charged.balance, bank);

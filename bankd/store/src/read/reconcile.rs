@@ -291,16 +291,15 @@ impl Walk<'_> {
         Ok(low.saturating_sub(1))
     }
 
-    /// Whether one of these collectors has a record of an instance.
-    fn has_record(
-        &self,
-        sources: &[i64],
-        instance: i64,
-        job: &str,
-        waits: bool,
-    ) -> Result<bool, Error> {
+    /// Whether a collector has a record of an instance: one of those compared, or of a kept use the one that charges
+    /// the machine, or one that charged it before and counted the use.
+    fn has_record(&self, instance: i64, job: &str, waits: bool) -> Result<bool, Error> {
+        let all = uses::others(0, self.connection)?;
+        let sources = if waits { &all } else { &self.compared };
         for source in sources {
-            if self.uses(job, *source, waits)?.has_instance(instance) {
+            let counted = waits && self.charging != Some(*source);
+            let uses = self.uses(job, *source, waits)?;
+            if uses.has_instance(instance, counted) {
                 return Ok(true);
             }
         }
@@ -328,7 +327,6 @@ impl Walk<'_> {
         );
         let mut statement = self.connection.prepare_cached(&sql)?;
         let compares = !self.compared.is_empty();
-        let charging: Vec<i64> = self.charging.into_iter().collect();
         let mut rows = statement.query((after, &self.question.machine, compares))?;
         let (mut looked, mut meant, mut last) = (0, 0, after);
         let (from, until) = self.question.time;
@@ -349,8 +347,7 @@ impl Walk<'_> {
                 .is_some_and(|end| end >= from && end < until);
             // A kept use of a scheduler waits for the collector that charges the machine.
             let waits = row.get::<_, i64>(12)? > 0;
-            let sources = if waits { &charging } else { &self.compared };
-            if is_of_the_time && !self.has_record(sources, last, &charge.job, waits)? {
+            if is_of_the_time && !self.has_record(last, &charge.job, waits)? {
                 pairs.push(Pair {
                     job: charge.job,
                     source: None,

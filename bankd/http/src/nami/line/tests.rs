@@ -113,7 +113,7 @@ fn charges() {
                 would_refuse: None,
                 ..a_charge()
             },
-            "warning kept: not charged, pbs:colony charges this machine (bank machine set --source)\n",
+            "warning kept: not charged, pbs:colony charges this use (bank machine set --source)\n",
         ),
         (
             Charged {

@@ -120,19 +120,22 @@ impl Uses {
         Some((whole, charge))
     }
 
-    /// Whether the charge of an instance has a record.
-    pub(super) fn has_instance(&self, id: i64) -> bool {
-        self.has(|charge| charge.instance == Some(id))
+    /// Whether the charge of an instance has a record, or one that is not kept.
+    pub(super) fn has_instance(&self, id: i64, counted: bool) -> bool {
+        let mut records = self.records.iter().zip(&self.charge_of);
+        records.any(|(record, charge)| {
+            let charge = charge.and_then(|charge| self.charges.get(charge));
+            !(counted && record.is_kept) && charge.is_some_and(|own| own.instance == Some(id))
+        })
     }
 
     /// Whether the charge of a record of another collector has a record of this one.
     pub(super) fn has_record(&self, record: &Recorded) -> bool {
-        self.has(|charge| charge.is_that_of(record))
-    }
-
-    fn has(&self, is_it: impl Fn(&Charged) -> bool) -> bool {
         let mut found = self.charge_of.iter().flatten();
-        found.any(|charge| self.charges.get(*charge).is_some_and(&is_it))
+        found.any(|charge| {
+            let charge = self.charges.get(*charge);
+            charge.is_some_and(|charge| charge.is_that_of(record))
+        })
     }
 }
 
@@ -165,7 +168,7 @@ const NAMED: [&str; 2] = [
 ];
 
 /// All other collectors.
-fn others(source: i64, connection: &Connection) -> Result<Vec<i64>, Error> {
+pub(super) fn others(source: i64, connection: &Connection) -> Result<Vec<i64>, Error> {
     let sql = "SELECT id FROM source WHERE id <> ?1 ORDER BY id";
     let mut statement = connection.prepare_cached(sql)?;
     let found = statement.query_map([source], |r| r.get(0))?;
