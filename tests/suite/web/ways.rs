@@ -228,6 +228,43 @@ fn a_statement_has_the_balance_after_each_entry() {
     assert_eq!(second["items"][1]["running"], "100018");
 }
 
+/// A member sees the amounts of jobs of others in a statement, but no way to their transactions.
+#[test]
+fn a_statement_leads_only_to_transactions_that_are_seen() {
+    let bank = bank();
+    bank.bank_ok(&["project", "members", "add", "chemistry", "bob"]);
+    for user in ["amy", "bob"] {
+        bank.bank_ok(&[
+            "charge",
+            &format!("of-{user}"),
+            "-A",
+            "chemistry",
+            "-u",
+            user,
+            "-m",
+            "colony",
+            "--procs",
+            "1",
+            "--duration",
+            "10",
+        ]);
+    }
+    let number = |user: &str| {
+        let job = format!("of-{user}");
+        let kept = bank.json(&["journal", "--job", &job, "--kind", "charge"]);
+        kept["items"][0]["transaction"].to_string()
+    };
+    let way = |user: &str| format!("/transactions/{}", number(user));
+    let mut amy = Browser::of_proxy(&bank, "amy");
+    let page = amy.get(&bank, "/projects/chemistry/statement").text();
+    assert!(page.contains(&format!("{}\"", way("amy"))), "{page}");
+    assert!(!page.contains(&format!("{}\"", way("bob"))), "{page}");
+    assert_eq!(amy.get(&bank, &way("bob")).status, 403);
+    let mut root = Browser::of_link(&bank);
+    let page = root.get(&bank, "/projects/chemistry/statement").text();
+    assert!(page.contains(&format!("{}\"", way("bob"))), "{page}");
+}
+
 #[test]
 fn hints_lead_to_pages() {
     let bank = bank();

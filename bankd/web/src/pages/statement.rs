@@ -146,9 +146,14 @@ fn entries(
         let machine = line.machine.as_deref();
         html! { @if let Some(own) = &line.job { (job(visit, own, machine)) } @else { "–" } }
     };
+    // A member does not see the transactions of jobs of others, only their amounts.
+    let is_hidden = |line: &StatementLine| line.job_type.is_some() && line.job.is_none();
     let transaction = |line: &StatementLine| {
         let number = line.transaction.to_string();
-        html! { a href=(visit.link(&["transactions", &number])) { (number) } }
+        html! {
+            @if is_hidden(line) { (number) }
+            @else { a href=(visit.link(&["transactions", &number])) { (number) } }
+        }
     };
     Table::of("Entries", items)
         .words("Time", |line| html! { (visit.zone().time(&line.at)) })
