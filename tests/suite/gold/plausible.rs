@@ -2,6 +2,7 @@
 //! (decisions.md 38, 43).
 
 use super::{KEY, gateway, gateway_of};
+use crate::export::sums;
 use crate::harness::{Bank, Dialect, Setup, T0, summary};
 
 /// What chemistry has at first. A job has one processor, so that a credit is a second.
@@ -169,6 +170,7 @@ fn the_whole_use_is_billed_if_the_clock_is_ahead() {
             assert_eq!(credits(&send(&bank, "Charge", "60", &part)), 1800);
             bank.set_clock(T0 + 3000);
             charge(&bank, "60", rest, (ahead, ahead + 3000));
+            sums::agree(&bank);
             assert_eq!(
                 billed(&bank),
                 3000,
@@ -201,5 +203,6 @@ fn the_first_run_again_leaves_the_second_one_alone() {
     bank.set_clock(T0 + 2300);
     assert_eq!(charge(&bank, "61", 1000, (1300, 2300)), 1000);
     assert_eq!((billed(&bank), bank.jobs().len()), (2000, 2));
+    sums::agree(&bank);
     bank.verify();
 }
