@@ -39,6 +39,19 @@ pub enum Found {
     Counts(Counts),
 }
 
+#[cfg(test)]
+impl Found {
+    /// The first job by its word; of another record the label, the error behind `!`, or the counts.
+    pub(crate) fn shown(&self, word: impl FnOnce(&Job) -> String) -> String {
+        match self {
+            Self::Jobs(jobs) => word(&jobs[0]),
+            Self::Skipped(label) => label.to_string(),
+            Self::Malformed(why) => format!("!{why}"),
+            Self::Counts(counts) => format!("{counts:?}"),
+        }
+    }
+}
+
 /// How many jobs ran and waited when a snapshot was taken: all that there were, so that whoever is not in
 /// it had none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

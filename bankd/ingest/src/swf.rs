@@ -188,17 +188,11 @@ mod tests {
         let mut input = text.as_bytes();
         let mut results = Vec::new();
         let mut sink = |record: Record| {
-            results.push(match record.found {
-                Found::Jobs(jobs) => {
-                    let job = &jobs[0];
-                    let procs = job.procs.unwrap();
-                    let limit = job.limit_s.map_or(String::new(), |s| format!(" {s}"));
-                    format!("{} {} {} {procs}{limit}", job.id, job.start_us, job.wall)
-                }
-                Found::Skipped(label) => label.to_string(),
-                Found::Malformed(why) => format!("!{why}"),
-                Found::Counts(counts) => format!("{counts:?}"),
-            });
+            results.push(record.found.shown(|job| {
+                let procs = job.procs.unwrap();
+                let limit = job.limit_s.map_or(String::new(), |s| format!(" {s}"));
+                format!("{} {} {} {procs}{limit}", job.id, job.start_us, job.wall)
+            }));
             Ok(())
         };
         Swf::default()

@@ -6,18 +6,12 @@ fn results(text: &str) -> Vec<String> {
     let mut input = text.as_bytes();
     let mut results = Vec::new();
     let mut sink = |record: Record| {
-        results.push(match record.found {
-            Found::Jobs(jobs) => {
-                let job = &jobs[0];
-                let account = job.account.as_deref().unwrap_or("none").to_owned();
-                let procs = job.procs.unwrap();
-                let end = job.end_us / 1_000_000;
-                format!("{} {account} {end} {} {procs}", job.id, job.wall)
-            }
-            Found::Skipped(label) => label.to_string(),
-            Found::Malformed(why) => format!("!{why}"),
-            Found::Counts(counts) => format!("{counts:?}"),
-        });
+        results.push(record.found.shown(|job| {
+            let account = job.account.as_deref().unwrap_or("none").to_owned();
+            let procs = job.procs.unwrap();
+            let end = job.end_us / 1_000_000;
+            format!("{} {account} {end} {} {procs}", job.id, job.wall)
+        }));
         Ok(())
     };
     History.file("history", &mut input, &mut sink).unwrap();
@@ -169,12 +163,7 @@ fn shifted_lines_of_apel_are_rejected() {
     ] {
         let mut results = Vec::new();
         let mut sink = |record: Record| {
-            results.push(match record.found {
-                Found::Jobs(jobs) => jobs[0].procs.unwrap().to_string(),
-                Found::Skipped(label) => label.to_string(),
-                Found::Malformed(why) => format!("!{why}"),
-                Found::Counts(counts) => format!("{counts:?}"),
-            });
+            results.push(record.found.shown(|job| job.procs.unwrap().to_string()));
             Ok(())
         };
         Apel.file("f", &mut text.as_bytes(), &mut sink).unwrap();

@@ -29,16 +29,11 @@ fn read(log: Log, options: &[&str], text: &str) -> Found {
 }
 
 fn results(found: &Found) -> String {
-    match found {
-        Found::Jobs(jobs) => {
-            let (job, none) = (&jobs[0], "none".to_owned());
-            let account = job.account.clone().unwrap_or(none);
-            format!("{} {account} {} {}", job.id, job.wall, job.procs.unwrap())
-        }
-        Found::Skipped(label) => label.to_string(),
-        Found::Malformed(why) => format!("!{why}"),
-        Found::Counts(counts) => format!("{counts:?}"),
-    }
+    found.shown(|job| {
+        let none = "none".to_owned();
+        let account = job.account.clone().unwrap_or(none);
+        format!("{} {account} {} {}", job.id, job.wall, job.procs.unwrap())
+    })
 }
 
 #[test]

@@ -332,17 +332,11 @@ mod tests {
         let mut input = text.as_bytes();
         let mut results = Vec::new();
         let mut sink = |record: Record| {
-            results.push(match record.found {
-                Found::Jobs(jobs) => {
-                    let job = &jobs[0];
-                    let text = |text: &Option<String>| text.clone().unwrap_or_default();
-                    let (user, name) = (text(&job.user), text(&job.name));
-                    format!("{} {user} {name:?} {}", job.id, job.wall)
-                }
-                Found::Skipped(label) => label.to_string(),
-                Found::Malformed(why) => format!("!{why}"),
-                Found::Counts(counts) => format!("{counts:?}"),
-            });
+            results.push(record.found.shown(|job| {
+                let text = |text: &Option<String>| text.clone().unwrap_or_default();
+                let (user, name) = (text(&job.user), text(&job.name));
+                format!("{} {user} {name:?} {}", job.id, job.wall)
+            }));
             Ok(())
         };
         Blocks(form, Tz::Europe__Berlin)

@@ -34,18 +34,12 @@ fn shown(format: &str, read: &Read<'_>) -> Vec<String> {
     let mut reader = (format.reader)(&Options::default()).unwrap();
     let mut results = Vec::new();
     let mut sink = |record: Record| {
-        results.push(match record.found {
-            Found::Jobs(jobs) => {
-                let job = &jobs[0];
-                let count = |count: Option<_>| count.map_or("none".to_owned(), |n| format!("{n}"));
-                let counts = [job.procs, job.nodes, job.gpus].map(count).join(" ");
-                let flags = job.flags.iter().flat_map(|flag| [" ", flag]);
-                format!("{counts}{}", flags.collect::<String>())
-            }
-            Found::Skipped(label) => label.to_string(),
-            Found::Malformed(why) => format!("!{why}"),
-            Found::Counts(counts) => format!("{counts:?}"),
-        });
+        results.push(record.found.shown(|job| {
+            let count = |count: Option<_>| count.map_or("none".to_owned(), |n| format!("{n}"));
+            let counts = [job.procs, job.nodes, job.gpus].map(count).join(" ");
+            let flags = job.flags.iter().flat_map(|flag| [" ", flag]);
+            format!("{counts}{}", flags.collect::<String>())
+        }));
         Ok(())
     };
     read(reader.as_mut(), &mut sink).unwrap();

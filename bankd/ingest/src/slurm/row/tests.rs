@@ -118,18 +118,12 @@ fn rows_are_judged_in_the_order_of_their_rendering() {
             elapsed: elapsed.map(|seconds: i64| Number::whole(seconds)),
             ..Row::default()
         };
-        let result = match row.found(order) {
-            Found::Jobs(jobs) => {
-                let job = &jobs[0];
-                let hour = job.start_us / 3_600_000_000 % 24;
-                let flags = job.flags.iter().flat_map(|flag| [" ", flag]);
-                let flags = flags.collect::<String>();
-                format!("{hour:02} {}{flags}", job.wall)
-            }
-            Found::Skipped(label) => label.to_string(),
-            Found::Malformed(why) => format!("!{why}"),
-            Found::Counts(counts) => format!("{counts:?}"),
-        };
+        let result = row.found(order).shown(|job| {
+            let hour = job.start_us / 3_600_000_000 % 24;
+            let flags = job.flags.iter().flat_map(|flag| [" ", flag]);
+            let flags = flags.collect::<String>();
+            format!("{hour:02} {}{flags}", job.wall)
+        });
         assert_eq!(result, expected, "{state} {start} {end}");
     }
 }
