@@ -132,9 +132,10 @@ impl Naive {
             return;
         }
         self.move_amount("refund", to, part);
-        let charge = self.journal[of.0].entries[of.1].project.clone();
+        let charge = &self.journal[of.0].entries[of.1];
+        let (project, user) = (charge.project.clone(), charge.user.clone());
         let last = self.tx().entries.last_mut().unwrap();
-        (last.takes_back, last.project) = (Some(of), charge);
+        (last.project, last.user, last.takes_back) = (project, user, Some(of));
         self.expire_beside(to, part);
     }
 

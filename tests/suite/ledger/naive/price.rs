@@ -83,7 +83,7 @@ impl Naive {
             let i = &self.instances[n];
             let is_reserved = i.began.is_some() && i.began != i.facts.start;
             match last {
-                Some(tx) => quantities(self.journal[tx].priced.as_ref().unwrap()),
+                Some(tx) => quantities(self.priced_of(n, tx)),
                 None if is_reserved => return,
                 None => Default::default(),
             }
@@ -100,6 +100,13 @@ impl Naive {
             usage.qos.clone_from(&facts.usage.qos);
         }
         (facts.usage, facts.counted) = (usage, counted);
+    }
+
+    /// The quantities of a charge; a settlement has those of the charges before it.
+    fn priced_of(&self, n: usize, tx: usize) -> &Facts {
+        let mut own = self.journal[..=tx].iter().rev();
+        let mut own = own.by_ref().filter(|tx| tx.instance == Some(n));
+        own.find_map(|tx| tx.priced.as_ref()).unwrap()
     }
 
     /// What an instance costs over a time, by the rates of an instant or those of its quote.

@@ -56,6 +56,7 @@ impl Naive {
             new.shadow = -entry.shadow;
             new.takes_back = Some((target, at));
             new.project.clone_from(&entry.project);
+            new.user.clone_from(&entry.user);
             self.expire_beside(entry.allocation, -entry.amount);
             parts.push((entry.allocation, -entry.amount));
         }
