@@ -193,7 +193,8 @@ fn shift_exact_sum(
     if instance.billed.is_zero() && instance.shadow_billed.is_zero() && minor < 0 {
         // Nothing is billed any more: what counts once may count again. A sum below zero lacks the fee of a charge whose
         // transaction did not name it.
-        let lacking = if instance.exact_sum < 0 {
+        let names_fee = added.is_some_and(|added| added.once != 0);
+        let lacking = if instance.exact_sum < 0 && !names_fee {
             instance.once_sum
         } else {
             0
