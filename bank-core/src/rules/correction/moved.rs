@@ -250,8 +250,14 @@ pub(super) fn moves(tx: TxId, view: &View) -> bool {
     let rows = rows_of(tx, view);
     let before = TxId(tx.0.saturating_sub(1));
     let at = rows.first().map(|row| row.at);
-    let gives = |row: &&UsageRow| row.charged < Seconds(0) && Some(row.at) == at;
-    is_move(&rows) || rows_of(before, view).iter().any(gives)
+    // A total that fell gives back too, by refunds, and so does an undo, from accounts of projects.
+    let gives = |row: &&UsageRow| {
+        let is_waiting = row.billing != Billing::Billed;
+        is_waiting && row.charged < Seconds(0) && Some(row.at) == at
+    };
+    let mut taken = view.history.iter().filter(|(tx, _)| *tx == before);
+    let is_taken = taken.all(|(_, e)| e.kind == EntryKind::Reverse);
+    is_move(&rows) || is_taken && rows_of(before, view).iter().any(gives)
 }
 
 /// Whether rows give a use back and bill it for another owner. Those of a total that fell only give back.
