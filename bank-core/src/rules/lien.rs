@@ -182,6 +182,16 @@ pub(super) fn cost(
 ) -> Result<Amount, Refusal> {
     let usage = fallback::priced(instance, ctx);
     check_usage(&usage, &ctx.directory.attributes)?;
+    cost_used(instance, priced_at, ctx)
+}
+
+/// The same for time that was used: a charge refuses no attribute.
+pub(super) fn cost_used(
+    instance: &Instance,
+    priced_at: &PricedAt,
+    ctx: &Context<'_>,
+) -> Result<Amount, Refusal> {
+    let usage = fallback::priced(instance, ctx);
     let machine = &instance.key.machine;
     let priced = Priced {
         usage: &usage,

@@ -11,7 +11,7 @@ use crate::model::{Closing, Instance, LienState};
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
 use crate::rules::instance::{close_instance, end_lien, note_start, wait_for_more};
-use crate::rules::lien::{PricedAt, cost};
+use crate::rules::lien::{PricedAt, cost_used};
 use crate::rules::money::figures;
 use crate::rules::same;
 use crate::time::{Seconds, Timestamp};
@@ -142,7 +142,7 @@ pub(in crate::rules) fn hold(
     let seconds = instance.charged.plus(instance.kept);
     let start = instance.facts.start.or(instance.began);
     let start = start.unwrap_or(instance.opened);
-    let whole = cost(instance, &PricedAt::new(seconds, start, start), ctx);
+    let whole = cost_used(instance, &PricedAt::new(seconds, start, start), ctx);
     let billed = instance.billed.plus(instance.shadow_billed)?;
     let Some(mut lien) = instance.lien.clone() else {
         return Ok(());
