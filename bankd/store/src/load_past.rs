@@ -66,6 +66,7 @@ pub(super) fn add(
     for lien in liens {
         add_holder(connection, lien.instance, view)?;
     }
+    view.holders.sort_by_key(|holder| holder.id);
     Ok(())
 }
 

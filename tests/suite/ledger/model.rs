@@ -6,6 +6,8 @@
 //! an allocation below zero (b), the journal alone gives every balance (c), and a repeated key
 //! changes nothing (e).
 
+mod found;
+
 use super::bench::BEFORE;
 use super::fixture::T0;
 use super::ground::{Ground, Line, Tx};
@@ -49,7 +51,13 @@ fn setting(name: &str) -> Option<u32> {
 }
 
 #[test]
+#[allow(clippy::disallowed_methods, reason = "a script is named outside")]
 fn random_commands_do_what_the_naive_reference_does() {
+    if let Ok(file) = std::env::var("BANK_MODEL_SCRIPT") {
+        let script = std::fs::read_to_string(&file).unwrap();
+        found::play(&script).unwrap_or_else(|why| panic!("{why}"));
+        return;
+    }
     let wanted = setting("BANK_MODEL_COMMANDS");
     let scripts = wanted.map_or(SCRIPTS, |commands| commands.div_ceil(USUAL));
     let config = Config {
