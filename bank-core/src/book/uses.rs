@@ -84,7 +84,8 @@ impl Book {
         let own = self.uses.get(&key)?;
         // Equal texts differ in the reservation that they name.
         let is_equal = own.report.canonical() == identity.record;
-        let earlier = self.earlier.get(&key).filter(|_| !is_equal);
+        let earlier = self.earlier.get(&key);
+        let earlier = earlier.filter(|_| !is_equal && !identity.is_present);
         Some(KnownUse {
             is_earlier: earlier.is_some_and(|all| all.contains(&identity.record)),
             ..own.known(identity)

@@ -198,6 +198,7 @@ fn of_usage(used: &UsageReport) -> Vec<Object<'_>> {
         more: _,
         flags: _,
         track: _,
+        is_present: _,
         charged_before: _,
     } = used;
     of_request(request)

@@ -38,6 +38,9 @@ pub struct UsageReport {
     /// Usage of an unknown project or user: it is priced, and no money moves, in every mode (decisions.md
     /// 30). Not a fact of the use itself.
     pub track: bool,
+    /// Whether it is the present record of a source whose records change in place, so that the last one counts, also if
+    /// it equals one that was replaced (AUDITOR's `PUT`). A line of a file may only come again.
+    pub is_present: bool,
     /// The amount that another bank charged for it, for a use from before this bank opened (decision 0170): it
     /// counts with this amount, no money moves in any mode, and it is no other source's use.
     pub charged_before: Option<Amount>,
@@ -75,6 +78,8 @@ pub struct Identity {
     pub record: String,
     /// The reservation that it names; empty for none.
     pub reservation: String,
+    /// As of the report: it repeats no record that was replaced.
+    pub is_present: bool,
 }
 
 impl Identity {
@@ -176,6 +181,7 @@ impl UsageReport {
             start: self.incarnation(),
             record: self.canonical(),
             reservation: self.reservation().to_owned(),
+            is_present: self.is_present,
         }
     }
 

@@ -57,6 +57,7 @@ pub fn report(mut job: Job, feed: &Feed, directory: &Directory) -> UsageReport {
         flags: job.flags.join(" "),
         charged_before: None,
         track: false,
+        is_present: false,
         request: Request {
             object_type: ObjectType::Job,
             object_id: object_id(&job.id).into_owned(),

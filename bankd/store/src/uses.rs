@@ -418,7 +418,8 @@ fn known_to(
     let mut known = read(row, Some((checksum, identity)))?;
     // Equal texts differ in the reservation that they name.
     let is_equal = row.get_ref(10)?.as_blob().is_ok_and(|own| own == checksum);
-    if !is_equal && !known.is_same && known.revision > 0 {
+    let may_repeat = !is_equal && !known.is_same && !identity.is_present;
+    if may_repeat && known.revision > 0 {
         let sql = "SELECT 1 FROM use_change WHERE identity = ?1 AND digest = ?2";
         let number: i64 = row.get(19)?;
         let mut statement = connection.prepare_cached(sql)?;

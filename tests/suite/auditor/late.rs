@@ -66,3 +66,40 @@ fn a_record_of_a_month_that_is_over_gives_back_now_and_charges_as_of_then() {
         "{reason}"
     );
 }
+
+#[test]
+fn the_last_stop_counts_also_if_an_earlier_record_had_it() {
+    let Site { mut bank, address } = site();
+    bank.bank_ok(&["project", "add", "lab", "--members", "amy"]);
+    bank.bank_ok(&["deposit", "lab", "50000"]);
+    bank.bank_ok(&["machine", "set", "colony", "--source", "auditor"]);
+    bank.set_clock(T0 + 3600);
+    let send = |method: &str, body: &str| {
+        let response = ask(plain(&address), method, "/record", &[], body).unwrap();
+        assert_eq!(response.status, 200, "{method} {body}");
+    };
+    send(
+        "POST",
+        r#"{"record_id":"b","meta":{"site_id":["colony"],"group_id":["lab"],"user_id":["amy"]},
+            "components":[{"name":"Cores","amount":16,"scores":[]}],
+            "start_time":"2026-01-01T00:00:00Z","stop_time":"2026-01-01T00:10:00Z"}"#,
+    );
+    for (minutes, charged) in [
+        (5, 4_800),
+        (10, 9_600),
+        (10, 9_600),
+        (5, 4_800),
+        (10, 9_600),
+    ] {
+        let body =
+            serde_json::json!({"record_id": "b", "components": [], "stop_time": stop(minutes)});
+        send("PUT", &body.to_string());
+        assert_eq!(bank.figures("lab").0, 50_000 - charged, "{minutes}");
+        assert_eq!(
+            crate::export::sums::agree(&bank).1,
+            1_000 * i128::from(charged),
+            "{minutes}"
+        );
+    }
+    bank.verify();
+}

@@ -105,6 +105,7 @@ fn a_finished_reservation_of_nobody_is_charged_to_its_project_later() {
             start: report.incarnation(),
             record: String::new(),
             reservation: String::new(),
+            is_present: false,
         };
         t.after([Ask::from(Command::Usage(Box::new(report)))]);
         assert_eq!(billed(t), 50_400);

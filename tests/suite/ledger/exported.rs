@@ -39,6 +39,7 @@ fn assign(dice: &mut Dice, now: Timestamp) -> Command {
             start: report.incarnation(),
             record: String::new(),
             reservation: String::new(),
+            is_present: false,
         },
         project: project.to_owned(),
         user: None,

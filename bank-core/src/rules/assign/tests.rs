@@ -139,6 +139,7 @@ fn job(id: &str, account: &str, processors: i64, seconds: i64) -> UsageReport {
         more: None,
         flags: String::new(),
         track: false,
+        is_present: false,
         charged_before: None,
         figures: Figures {
             ended: Ended::Completed,

@@ -198,6 +198,7 @@ fn report(new: NewUsage, call: &Call) -> Result<UsageReport, Refusal> {
         pi,
         flags: String::new(),
         track: false,
+        is_present: false,
         charged_before: charged_before.transpose()?,
         request: Request {
             object_type,

@@ -85,6 +85,7 @@ impl Terms<'_> {
         let mut report = intake::report(job, self.feed, self.directory);
         report.request.object_id = object_id(record.record_id);
         report.track = self.track;
+        report.is_present = true;
         if stop < record.start {
             report.request.facts.end = Some(Timestamp(stop));
             report.figures.backwards = true;

@@ -79,6 +79,7 @@ fn read(r: &Row<'_>) -> Result<Waiting, Error> {
             start: Timestamp(start),
             record: String::new(),
             reservation: String::new(),
+            is_present: false,
         },
         format: r.get(4)?,
         end: end.map(Timestamp),
