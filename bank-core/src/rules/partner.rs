@@ -4,9 +4,9 @@
 use crate::amount::Amount;
 use crate::decimal::Decimal;
 use crate::directory::Directory;
-use crate::effects::{Effects, Entry, EntryKind, Transaction};
+use crate::effects::{Effects, Entry, EntryKind, InstanceChange, Transaction};
 use crate::ids::{TxId, UsageId};
-use crate::model::{Instance, InstanceKey, LienState};
+use crate::model::{Closing, Instance, InstanceKey, LienState};
 use crate::partner::{Ends, Sent, object_at_partner};
 use crate::time::{Seconds, Timestamp};
 
@@ -17,23 +17,24 @@ pub(super) fn notify(effects: &mut Effects, directory: &Directory) {
     }
     let mut sent = Vec::new();
     for change in &effects.instances {
-        of_instance(&change.instance, effects, directory, &mut sent);
+        of_instance(change, effects, directory, &mut sent);
     }
     effects.partners.sent = sent;
 }
 
 fn of_instance(
-    instance: &Instance,
+    change: &InstanceChange,
     effects: &Effects,
     directory: &Directory,
     sent: &mut Vec<Sent>,
 ) {
+    let instance = &change.instance;
     let first = sent.len();
     let own = effects.transactions.iter();
     for tx in own.filter(|tx| tx.instance == Some(instance.id)) {
         of_transaction(tx, instance, (effects, directory), sent);
     }
-    let ends = ended(instance, effects);
+    let ends = ended(change, effects);
     let Some(there) = directory.used_by_partner(&instance.facts.project) else {
         return;
     };
@@ -178,14 +179,19 @@ fn is_owed(entry: &Entry, name: &str, directory: &Directory) -> bool {
     entry.project == name && entry.account.is_some() && entry.account != suspense
 }
 
-/// What became of the lien that the use had: a replaced one goes on at the partner.
-fn ended(instance: &Instance, effects: &Effects) -> Ends {
+/// What became of the lien that the use had, or of a charged use without one: a replaced lien goes on at the partner.
+fn ended(change: &InstanceChange, effects: &Effects) -> Ends {
+    let instance = &change.instance;
     let is_ended = |state| matches!(state, LienState::Settled | LienState::Released);
     let mut liens = effects.liens.iter();
     let is_ended = liens.any(|l| l.instance == instance.id && is_ended(l.state) && !l.shadow);
+    // The partner has a timer of its own for a use without an end.
+    let closed = instance.closed.filter(|_| change.standing_changed);
+    let is_over = closed.is_some_and(|(_, by)| by != Closing::Expiry);
     match (is_ended && instance.lien.is_none(), instance.is_open()) {
         (true, true) => Ends::Lien,
         (true, false) => Ends::Use,
+        (false, false) if is_over && !instance.billed.is_zero() => Ends::Use,
         (false, _) => Ends::Nothing,
     }
 }

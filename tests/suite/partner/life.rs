@@ -64,6 +64,36 @@ fn a_job_is_quoted_reserved_and_charged_at_both_banks() {
 }
 
 #[test]
+fn a_use_without_a_lien_ends_at_both_banks() {
+    let mut world = World::new(2, &[]);
+    let document = |id: &str| job(id, &project(1), 100);
+    for bank in &world.banks {
+        bank.set_clock(T0 + 100);
+    }
+    // One final charge, and an interim one before the end.
+    let whose = ["-A", &project(1), "-u", "amy", "-m", "colony"];
+    let work = ["charge", "Hand.1", "--procs", "2", "--duration", "100"];
+    world.banks[0].bank_ok(&[&work[..], &whose].concat());
+    world.banks[0]
+        .script("charge", &document("Moab.3"))
+        .expect(0, "");
+    world.banks[0]
+        .script("delete", &document("Moab.3"))
+        .expect(0, "");
+    world.deliver();
+    for bank in &world.banks {
+        for id in ["Hand.1", "Moab.3"] {
+            let own = bank.json(&["jobs", id]);
+            assert!(own["closed"].is_string(), "{own:#}");
+        }
+        crate::export::sums::agree(bank);
+        let records = bank.bank_ok(&["export", "csv"]);
+        assert_eq!(records.lines().count(), 3, "{records}");
+    }
+    world.settle();
+}
+
+#[test]
 fn money_that_goes_back_here_goes_back_there() {
     let mut world = World::new(2, &[]);
     let document = job("Moab.2", &project(1), 100);
