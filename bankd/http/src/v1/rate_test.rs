@@ -1,14 +1,15 @@
 //! The cost of usage, or of past usage, by stored or proposed rates. Nothing is written.
 
 mod chunked;
+mod tally;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use bank_api::v1::{RateTest, RateTested, Replay, ReplayRow, TestedPrice};
 use bank_core::decimal::Decimal;
 use bank_core::directory::{Bank, Directory};
 use bank_core::exact::{Fraction, to_amount};
-use bank_core::price::{Named, Once, Price, Priced, itemise, price, priced_from};
+use bank_core::price::{Named, Once, Priced, itemise, price, priced_from};
 use bank_core::rate::Rate;
 use bank_core::refusal::Refusal;
 use bank_core::rules;
@@ -23,6 +24,7 @@ use super::view::Lookup as _;
 use super::{json, rate};
 use crate::error::Failure;
 use chunked::Replayed;
+use tally::{Sums, Tally, add};
 
 /// Most rates of one proposal.
 const PROPOSED_MAX: usize = 100;
@@ -197,27 +199,6 @@ fn properties(given: &BTreeMap<String, String>) -> Result<Usage, Refusal> {
 
 /// Owner and kind of charges: project, user, and whether only shadow totals moved.
 type Whose = (String, String, bool);
-
-/// Sums of one instance in the period.
-#[derive(Default)]
-struct Tally {
-    owners: BTreeMap<(String, String), Sums>,
-    /// Exact arithmetic ended: it is counted, and left out.
-    beyond: bool,
-    /// Its cost by the tested rates, in minor units.
-    cost: i128,
-    metered: i128,
-    once: i128,
-    /// Whether its first charge is in the period, so that per-use parts and limits count.
-    whole: bool,
-    /// Charges less those that were undone, and for each transaction whether it added to them.
-    standing: i64,
-    signs: BTreeMap<i64, i64>,
-    /// The amounts that no rate applies to, and the transactions that gave them.
-    given: i128,
-    given_in: BTreeSet<i64>,
-    last: Price,
-}
 
 /// The period of a replay. Without a given end it includes the present instant.
 fn span(request: &RateTest, now: Timestamp) -> Result<(Timestamp, Timestamp), Refusal> {
@@ -399,29 +380,6 @@ impl Idle {
     }
 }
 
-/// Number of charges, their sum, and their sum by the tested rates.
-type Sums = (i64, i128, i128);
-
-impl Tally {
-    /// Counts a charge for its owner, with the part by which it changes the cost.
-    fn attribute(&mut self, row: &UsedRow, directory: &Directory) -> Option<()> {
-        let cost = come_to(directory, self)?;
-        let part = cost.checked_sub(std::mem::replace(&mut self.cost, cost))?;
-        let owner = (row.project.clone(), row.user.clone());
-        add(
-            self.owners.entry(owner).or_default(),
-            (1, row.amount.0.into(), part),
-        )
-    }
-}
-
-fn add(sums: &mut Sums, (charges, billed, proposed): Sums) -> Option<()> {
-    sums.0 = sums.0.checked_add(charges)?;
-    sums.1 = sums.1.checked_add(billed)?;
-    sums.2 = sums.2.checked_add(proposed)?;
-    Some(())
-}
-
 fn summed(
     bank: &Bank,
     tallies: BTreeMap<(i64, bool), Tally>,
@@ -435,8 +393,8 @@ fn summed(
         add(&mut in_shadow, own)?;
         add(groups.entry((project, user, true)).or_default(), own)?;
     }
-    for ((_, shadow), tally) in tallies {
-        if tally.beyond {
+    for ((_, shadow), mut tally) in tallies {
+        if tally.move_cost().is_none() || tally.beyond {
             beyond += 1;
             continue;
         }
@@ -471,17 +429,4 @@ fn summed(
         }),
         left_out: beyond,
     })
-}
-
-/// The cost of an instance in minor units; `None` beyond exact arithmetic.
-fn come_to(directory: &Directory, tally: &Tally) -> Option<i128> {
-    // If all charges are undone, none of the parts that count once is left.
-    let exact = if tally.whole && tally.standing > 0 {
-        let sum = tally.metered.checked_add(tally.once)?;
-        tally.last.bounded(sum)
-    } else {
-        tally.metered
-    };
-    let priced = to_amount(exact, directory.bank.precision, directory.policy.rounding)?;
-    Some(i128::from(priced.0).saturating_add(tally.given))
 }

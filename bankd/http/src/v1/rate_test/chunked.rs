@@ -10,6 +10,8 @@ use bank_core::time::Seconds;
 use bank_core::usage::Usage;
 use bankd_store::read::chunked::{Basis, ChunkUse};
 
+use super::tally::Sums;
+
 /// The properties that a row has beside its names.
 const KEPT: [&str; 9] = [
     "Processors",
@@ -22,9 +24,6 @@ const KEPT: [&str; 9] = [
     "Class",
     "Queue",
 ];
-
-/// Number of uses, their sum, and their sum by the tested rates.
-type Sums = (i64, i128, i128);
 
 /// The replayed uses.
 pub(super) struct Replayed<'a> {
