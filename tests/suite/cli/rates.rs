@@ -232,20 +232,86 @@ fn a_replay_of_unchanged_rates_differs_in_nothing() {
         let line = format!("charge f {owner} -m colony --procs 1 --duration 100 --interim");
         bank.bank_ok(&line.split(' ').collect::<Vec<_>>());
     }
+    moved_uses(&bank);
     bank.set_clock(T0 + 2 * 86_400);
     let answer = bank.json(&["rate", "test", "--replay", "last-30-days"]);
     let total = &answer["replay"]["total"];
-    // 5,000, 40, two jobs of 600 with the fee of 3 each, and 200 with one fee.
-    assert_eq!(total["billed"], "6449", "{answer:#}");
+    // 5,000, 40, two jobs of 600 with the fee of 3 each, 200 with one fee, and two uses of 10 with it.
+    assert_eq!(total["billed"], "6475", "{answer:#}");
     assert_eq!(total["difference"], "0", "{answer:#}");
     let rows = answer["replay"]["rows"].as_array().unwrap().iter();
     let rows = rows.map(|row| ["project", "billed", "difference"].map(|name| text(row, name)));
     assert_eq!(
         rows.collect::<Vec<_>>(),
-        [["chemistry", "6349", "0"], ["physics", "100", "0"]],
+        [
+            ["chemistry", "6349", "0"],
+            // Of the person whose use moved.
+            ["chemistry", "0", "0"],
+            ["nowhere", "0", "0"],
+            ["physics", "126", "0"]
+        ],
+        "{answer:#}"
+    );
+    let doubled = ["--rate", "VBR Processors 2", "--rate", "VBU Processors 6"];
+    let answer = bank.json(&[&["rate", "test", "--replay", "last-30-days"], &doubled[..]].concat());
+    let rows = answer["replay"]["rows"].as_array().unwrap().iter();
+    let rows = rows.map(|row| ["project", "proposed"].map(|name| text(row, name)));
+    assert_eq!(
+        rows.collect::<Vec<_>>(),
+        // The given amounts stay.
+        [
+            ["chemistry", "7658"],
+            ["chemistry", "0"],
+            ["nowhere", "0"],
+            ["physics", "252"]
+        ],
         "{answer:#}"
     );
     bank.verify();
+}
+
+/// One use moves from chemistry to physics with its record, and one of an unknown project is settled.
+fn moved_uses(bank: &Bank) {
+    bank.bank_ok(&["machine", "add", "cluster", "--source", "site:cluster"]);
+    let record = |id: &str, project: &str| {
+        let line = serde_json::json!({
+            "source": "site:cluster", "id": id, "machine": "cluster", "project": project, "user": "bob",
+            "start": "2026-01-01T00:00:00Z", "end": "2026-01-01T00:00:10Z", "processors": 1, "state": "completed",
+        });
+        let file = bank.folder().join("record.jsonl");
+        std::fs::write(&file, line.to_string()).unwrap();
+        bank.bank_ok(&["import", "jsonl", file.to_str().unwrap()]);
+    };
+    record("g", "chemistry");
+    record("g", "physics");
+    record("h", "nowhere");
+    bank.bank_ok(&["settle", "h", "-A", "physics"]);
+    // The uses are of the project that pays, also where they are counted.
+    let period = [
+        "--from",
+        "2025-12-01",
+        "--to",
+        "2026-03-01",
+        "-m",
+        "cluster",
+    ];
+    let statement = bank.json(&[&["statement", "--summary"], &period[..]].concat());
+    let parts = statement["parts"].as_array().unwrap().iter();
+    let jobs = parts.map(|part| (text(part, "name"), part["jobs"].as_i64().unwrap()));
+    let mut jobs: Vec<_> = jobs.filter(|(_, jobs)| *jobs > 0).collect();
+    jobs.sort_unstable();
+    assert_eq!(jobs, [("physics", 2)], "{statement:#}");
+    let columns = [
+        "usage",
+        "--by",
+        "project",
+        "--columns",
+        "jobs,charged",
+        "-P",
+        "-n",
+    ];
+    let usage = bank.bank_ok(&[&columns[..], &period[..]].concat());
+    assert!(usage.starts_with("2|"), "{usage}");
 }
 
 #[test]

@@ -128,7 +128,8 @@ pub struct Group {
 /// Charges of one person, or of one project.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Part {
-    /// Jobs and reservations that were charged, each counted where it was met first.
+    /// Jobs and reservations that were charged, each counted once: where it was met first, or where the last record,
+    /// settlement or assignment moved it.
     pub jobs: i64,
     /// Charged, less charges that were undone: below zero where one of an earlier period was.
     pub charged: i128,
@@ -162,6 +163,16 @@ pub struct Sums {
     /// Entries that moved something.
     pub entries: i64,
     charged: Bits,
+    /// The use that the last transactions gave something back of, and for whom.
+    returned: Option<Returned>,
+}
+
+/// What was given back of a use, before it may be charged to another owner.
+#[derive(Clone, Debug)]
+struct Returned {
+    tx: i64,
+    instance: InstanceId,
+    name: String,
 }
 
 impl Sums {
@@ -223,15 +234,42 @@ impl Sums {
         } else {
             OTHERS
         };
+        self.count_job(name, movement, amount);
         let part = self.parts.entry(name.to_owned()).or_default();
         if is_refund {
             part.refunded = part.refunded.saturating_add(amount.into());
+        } else {
+            part.charged = part.charged.saturating_sub(amount.into());
+        }
+    }
+
+    /// Counts a job with its first charge. A job that goes back from one owner and is charged to another one, in the same
+    /// transaction or, as an assignment does, in the next one, leaves the former.
+    fn count_job(&mut self, name: &str, movement: &Movement, amount: i64) {
+        let (Some(instance), tx) = (movement.instance, movement.tx) else {
             return;
+        };
+        if amount > 0 {
+            let name = name.to_owned();
+            self.returned = Some(Returned { tx, instance, name });
+        } else if amount < 0 {
+            let is_of = |own: &Returned| {
+                own.instance == instance && (own.tx..=own.tx.saturating_add(1)).contains(&tx)
+            };
+            let from = self.returned.take_if(|own| is_of(own) && own.name != name);
+            let is_new = is_charge(movement.root) && self.charged.add(instance);
+            if let Some(from) = from.filter(|_| !is_new) {
+                self.add_jobs(&from.name, -1);
+                self.add_jobs(name, 1);
+            } else if is_new {
+                self.add_jobs(name, 1);
+            }
         }
-        part.charged = part.charged.saturating_sub(amount.into());
-        if amount < 0 && movement.instance.is_some_and(|id| self.charged.add(id)) {
-            part.jobs = part.jobs.saturating_add(1);
-        }
+    }
+
+    fn add_jobs(&mut self, name: &str, more: i64) {
+        let part = self.parts.entry(name.to_owned()).or_default();
+        part.jobs = part.jobs.saturating_add(more).max(0);
     }
 
     /// The sum of one side.
