@@ -348,10 +348,14 @@ impl State {
         match word.as_str() {
             // `CANCELLED by 1001`
             by if by.starts_with("cancelledby") => Self::Aborted,
-            "failed" | "outofmemory" | "nodefail" | "bootfail" => Self::Failed,
-            "timeout" | "deadline" => Self::Timeout,
-            "aborted" | "cancelled" | "canceled" | "revoked" | "removed" => Self::Aborted,
-            "preempted" => Self::Preempted,
+            // The word of LSF.
+            "failed" | "outofmemory" | "nodefail" | "bootfail" | "exit" => Self::Failed,
+            // The codes of Grid Engine.
+            "timeout" | "deadline" | "failed=37" => Self::Timeout,
+            "aborted" | "cancelled" | "canceled" | "revoked" | "removed" | "failed=100" => {
+                Self::Aborted
+            }
+            "preempted" | "failed=25" => Self::Preempted,
             "running" | "started" | "starting" => Self::Running,
             "suspended" => Self::Suspended,
             "held" | "hold" | "userhold" | "systemhold" | "batchhold" => Self::Held,

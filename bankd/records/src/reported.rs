@@ -9,12 +9,14 @@ use bankd_emit::{Record, State};
 /// Hosts of one record at most.
 const HOSTS_MAX: usize = 4096;
 
-/// The end state of a use: by its word, else by the exit code of a collector.
+/// The end state of a use: by its word, or by the exit code of a collector where the word is none of a failure, as charge
+/// policies have it.
 pub(super) fn state(word: &str, exit_code: Option<i64>, is_collected: bool) -> State {
-    if is_collected && word.is_empty() && exit_code.is_some_and(|code| code != 0) {
-        State::Failed
-    } else {
-        State::from_word(word)
+    match State::from_word(word) {
+        State::Completed if is_collected && exit_code.is_some_and(|code| code != 0) => {
+            State::Failed
+        }
+        state => state,
     }
 }
 

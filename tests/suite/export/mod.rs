@@ -5,6 +5,7 @@ mod beside;
 mod billed;
 mod by_hand;
 mod by_itself;
+mod ended;
 mod feed;
 mod focus;
 mod formats;
