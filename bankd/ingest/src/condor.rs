@@ -124,6 +124,7 @@ impl Ad {
         }
         let (word, state) = match self.text("jobstatus").as_deref() {
             Some("3") => ("Removed", State::Aborted),
+            Some("4") if self.ended_by_signal() => ("Completed", State::Failed),
             Some("4") => ("Completed", State::Completed),
             _ => return Ok(Err("live_state".into())),
         };
@@ -136,6 +137,12 @@ impl Ad {
             end => end,
         };
         self.job(start, end, word, state).map(Ok)
+    }
+
+    /// Such a job has no exit code.
+    fn ended_by_signal(&self) -> bool {
+        let by = self.text("exitbysignal");
+        by.is_some_and(|by| by.eq_ignore_ascii_case("true"))
     }
 
     fn job(&self, start: i64, end: i64, word: &str, state: State) -> Result<Job, String> {
@@ -173,7 +180,11 @@ impl Ad {
             account,
             state_word: Some(word.to_owned()),
             state,
-            exit: self.text("exitcode"),
+            exit: if self.ended_by_signal() {
+                Some(format!("0:{}", self.text("exitsignal").unwrap_or_default()))
+            } else {
+                self.text("exitcode")
+            },
             procs: Some(procs),
             gpus: Some(gpus),
             memory_bytes: self.mebibytes("memoryprovisioned"),

@@ -32,7 +32,7 @@ pub fn plain<R: Read + 'static>(mut input: BufReader<R>) -> io::Result<Box<dyn B
         let decoder = MultiGzDecoder::new(input);
         return Ok(Box::new(BufReader::with_capacity(BUFFER, decoder)));
     }
-    if head.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
+    if is_zstandard(head) {
         let decoder = zstd::stream::read::Decoder::with_buffer(input)?;
         return Ok(Box::new(BufReader::with_capacity(BUFFER, decoder)));
     }
@@ -41,6 +41,12 @@ pub fn plain<R: Read + 'static>(mut input: BufReader<R>) -> io::Result<Box<dyn B
         return Err(io::Error::new(io::ErrorKind::InvalidData, why));
     }
     Ok(Box::new(input))
+}
+
+/// Whether the first frame is one of Zstandard, or one that its readers skip (RFC 8878, 3.1), as `pzstd` writes it.
+fn is_zstandard(head: &[u8]) -> bool {
+    let is_skipped = matches!(head, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..]);
+    is_skipped || head.starts_with(&[0x28, 0xb5, 0x2f, 0xfd])
 }
 
 /// The program that packed a file, of those whose files are not read. As text it would be rubbish.
@@ -81,11 +87,15 @@ mod tests {
     #[test]
     fn files_of_other_programs_are_no_text() {
         let tar = [&[b'x'; 257][..], b"ustar\0"].concat();
+        let zstandard = zstd::encode_all(&b"a job"[..], 0).unwrap();
+        let skipped = [b"\x50\x2a\x4d\x18\x04\0\0\0size", &zstandard[..]].concat();
         for (bytes, expected) in [
             (&b"BZh91AY&SY\x01"[..], "a file of bzip2"),
             (b"\xfd7zXZ\0\x00", "a file of xz"),
             (b"PK\x03\x04\x14", "a file of zip"),
             (&tar, "a file of tar"),
+            (&zstandard, "a job"),
+            (&skipped, "a job"),
             (b"BZh9 is a job", "BZh9 is a job"),
             (b"10/01/2026", "10/01/2026"),
             (b"", ""),

@@ -303,6 +303,8 @@ fn size(text: &str) -> Option<Number> {
 fn state(exit: Option<&str>) -> State {
     match exit.map(str::parse::<i64>) {
         Some(Ok(0)) => State::Completed,
+        // OpenPBS: JOB_EXEC_KILL_CPUT and JOB_EXEC_KILL_WALLTIME (job.h).
+        Some(Ok(-28 | -29)) => State::Timeout,
         // TORQUE adds 256 to a signal; SIGTERM and SIGKILL are how jobs are taken away.
         Some(Ok(265 | 271 | 137 | 143)) => State::Aborted,
         Some(Ok(_)) => State::Failed,

@@ -170,3 +170,29 @@ fn shifted_lines_of_apel_are_rejected() {
         assert_eq!(results, expected, "{text}");
     }
 }
+
+#[test]
+fn a_job_that_a_signal_ended_failed() {
+    let ends = |more: &str| {
+        let ad = format!(
+            "GlobalJobId = \"s#1.0#9\"\nJobStatus = 4\nJobStartDate = 100\nCompletionDate = 160\n{more}"
+        );
+        let mut found = Vec::new();
+        let mut sink = |record: Record| {
+            found.push(
+                record
+                    .found
+                    .shown(|job| format!("{:?} {:?}", job.state, job.exit)),
+            );
+            Ok(())
+        };
+        History
+            .file("history", &mut ad.as_bytes(), &mut sink)
+            .unwrap();
+        found.concat()
+    };
+    let signal = "ExitBySignal = true\nExitSignal = 9\nExitCode = undefined";
+    assert_eq!(ends(signal), "Failed Some(\"0:9\")");
+    let code = "ExitBySignal = false\nExitCode = 0";
+    assert_eq!(ends(code), "Completed Some(\"0\")");
+}

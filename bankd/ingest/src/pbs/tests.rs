@@ -288,3 +288,18 @@ fn values_may_be_quoted() {
     assert_eq!(pairs.text("account"), Some("chem 2026 spring"));
     assert_eq!((pairs.text("a"), pairs.text("b")), (Some("1"), Some("x=y")));
 }
+
+#[test]
+fn the_exit_status_has_the_end() {
+    for (exit, expected) in [
+        (Some("0"), State::Completed),
+        (Some("1"), State::Failed),
+        (Some("-28"), State::Timeout),
+        (Some("-29"), State::Timeout),
+        (Some("271"), State::Aborted),
+        (Some("x"), State::Unknown),
+        (None, State::Unknown),
+    ] {
+        assert_eq!(state(exit), expected, "{exit:?}");
+    }
+}
