@@ -23,7 +23,7 @@ use crate::amount::Amount;
 use crate::command::{Charge, Request};
 use crate::effects::{Billing, Effects, InstanceChange};
 use crate::ids::{AllocationId, InstanceId, Next, TxId, UsageId};
-use crate::model::{Closing, Facts, Instance, Lien, LienState, Mode, Standing};
+use crate::model::{Closing, Instance, Lien, LienState, Mode, Standing};
 use crate::postings::Postings;
 use crate::refusal::Refusal;
 use crate::reservation::ReservationTime;
@@ -136,7 +136,7 @@ fn begin(
     ceiling::note_starts(&mut instance, charge, reported, view.refused, at);
     let plausible = ceiling::check(charge, reported, &instance, at, ctx)?;
     let measured = measure::measure(charge, plausible, &instance, view, at, ctx)?;
-    let facts_changed = store_facts(&mut instance.facts, charge, plausible.is_past, view, ctx);
+    let facts_changed = store_facts(&mut instance, charge, plausible.is_past, view, ctx);
     let payer = payer(&instance, &charge.request, ctx);
     let mode = mode(charge, &instance, &payer, ctx);
     let tx = postings.begin_for(source::op(charge), at, instance.id);
@@ -195,17 +195,22 @@ fn begin(
 /// latest facts hold; a document that repeats or was overtaken (`is_past`) does not change known times. A person reports
 /// the time of each charge: the object has all of it.
 fn store_facts(
-    facts: &mut Facts,
+    instance: &mut Instance,
     charge: &Charge,
     is_past: bool,
     view: &View,
     ctx: &Context<'_>,
 ) -> bool {
+    // The wall duration in Gold's charge is the time used, not that of the reserve.
+    let is_reserved = charge.terms.is_golds() && instance.lien.is_some();
+    let facts = &mut instance.facts;
+    let requested = facts.wall.filter(|_| is_reserved);
     amend::forget(facts, charge, view);
     let (start, end) = (facts.start, facts.end);
     let is_collected = charge.terms.finished.is_some() && !charge.request.facts.other.is_empty();
     let before = is_collected.then(|| facts.other.clone());
     let changed = keep_facts(facts, &charge.request, ctx);
+    facts.wall = requested.or(facts.wall);
     // Statements of a scheduler's documents before the collector's report stay beside it.
     let documents = before.iter().flat_map(|before| kept::of_documents(before));
     // Whoever names a reservation last, names it.

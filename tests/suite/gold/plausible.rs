@@ -115,6 +115,9 @@ fn a_charge_far_above_the_time_since_the_reserve_is_clipped() {
     let more = format!("<WallDuration>9000</WallDuration><EndTime>{end}</EndTime>");
     assert_eq!(credits(&send(&bank, "Charge", "j", &more)), 3900);
     assert_eq!(bank.figures("chemistry"), (96_100, 0, 96_100));
+    // The time used is not the time that the reserve requested.
+    let job = bank.bank_ok(&["jobs", "j"]);
+    assert!(job.contains("requested 00:10:00"), "{job}");
     bank.verify();
 }
 

@@ -79,7 +79,7 @@ pub(super) fn keep(
     let tx = postings.begin_for("modify", at, instance.id);
     if !instance.is_billed() && same::collector(&instance, view).is_none() {
         note_start(&mut instance, request.facts.start);
-        facts_changed = store_facts(&mut instance.facts, charge, false, view, ctx);
+        facts_changed = store_facts(&mut instance, charge, false, view, ctx);
         // What another source counted without an instance waits for no record.
         if !is_late && same::charge_by(charge, at, view).is_none() {
             count(&mut instance, charge)?;
