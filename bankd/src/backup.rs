@@ -64,7 +64,7 @@ pub fn back_up(data: &DataDir, settings: &config::Backup, args: &BackupArgs) -> 
     let made = make(data, &plan)?;
     if let Some(error) = &made.unnoted {
         let path = made.path.display();
-        eprintln!("warning: {path} is complete, and not noted as the last backup: {error}");
+        complain!("warning: {path} is complete, and not noted as the last backup: {error}");
     }
     if args.json {
         return Ok(serde_json::to_string_pretty(&made.manifest)? + "\n");

@@ -153,7 +153,7 @@ pub fn run() -> ExitCode {
         Ok(cli) => cli,
         Err(e) => {
             if e.use_stderr() {
-                eprint!("{}", of_parser(&e));
+                say::complain(format_args!("{}", of_parser(&e)));
                 return ExitCode::from(exit::USAGE);
             }
             // Help and version are not errors; they go to standard output.
@@ -173,9 +173,9 @@ pub fn run() -> ExitCode {
         Ok(exit::DONE) if say::lost() => ExitCode::from(exit::INTERNAL),
         Ok(code) => ExitCode::from(code),
         Err(Failure { error, code, hint }) => {
-            eprintln!("bankd: {}", one_line(&error));
+            complain!("bankd: {}", one_line(&error));
             if let Some(hint) = hint {
-                eprintln!("hint: {hint}");
+                complain!("hint: {hint}");
             }
             ExitCode::from(code)
         }

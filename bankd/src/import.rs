@@ -14,6 +14,7 @@ use bankd_ledger::clock;
 use chrono_tz::Tz;
 use clap::builder::PossibleValuesParser;
 
+use crate::say;
 use offline::{Bank, Done};
 
 /// Records between two progress lines on a terminal.
@@ -128,7 +129,7 @@ pub fn run(args: &ImportArgs) -> Result<(String, u8), Failure> {
     };
     if let (true, Some(taken)) = (args.json, &taken) {
         // Standard output has only the summary, so that it can be compared.
-        eprint!("{}", taken.summary());
+        say::complain(format_args!("{}", taken.summary()));
     }
     let is_bad = args.strict && summary.malformed() > 0;
     Ok((text, if is_bad { exit::REFUSED } else { exit::DONE }))
@@ -147,7 +148,7 @@ fn read(
         let unreadable = |e: io::Error| Failure::usage(format!("{}: {e}", path.display()));
         let listed = open::files(path).map_err(unreadable)?;
         if let Some(remark) = listed.remark() {
-            eprintln!("bankd: {remark}");
+            complain!("bankd: {remark}");
         }
         for file in listed.files {
             let name = file.file_name().unwrap_or_default().to_string_lossy();
@@ -299,14 +300,14 @@ impl Progress {
 
     fn show(&self, records: u64) {
         if self.is_watched && records >= self.next.get() {
-            eprint!("\rread {records} records");
+            say::complain(format_args!("\rread {records} records"));
             self.next.set(records.saturating_add(PROGRESS));
         }
     }
 
     fn end(&self) {
         if self.is_watched && self.next.get() > PROGRESS {
-            eprint!("\r\u{1b}[K");
+            say::complain(format_args!("\r\u{1b}[K"));
         }
     }
 }

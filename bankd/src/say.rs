@@ -22,6 +22,18 @@ macro_rules! say_all {
     };
 }
 
+/// A line on standard error. The macros of the standard library panic if nobody reads it or its disk is full.
+macro_rules! complain {
+    ($($words:tt)*) => {
+        $crate::say::complain(format_args!("{}\n", format_args!($($words)*)))
+    };
+}
+
+/// Writes text to standard error. If it cannot be written, the exit code reports the error.
+pub(crate) fn complain(text: Arguments<'_>) {
+    let _ = io::stderr().lock().write_fmt(text);
+}
+
 /// Writes text to standard output.
 pub(crate) fn write(text: Arguments<'_>) {
     let mut out = io::stdout().lock();
@@ -34,8 +46,7 @@ pub(crate) fn is_written(result: io::Result<()>) -> bool {
     match result {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             if !LOST.swap(true, Ordering::Relaxed) {
-                // If stderr is not writable either, the exit code reports the error.
-                let _ = writeln!(io::stderr(), "bankd: standard output: {error}");
+                complain!("bankd: standard output: {error}");
             }
             false
         }

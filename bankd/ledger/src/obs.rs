@@ -1,5 +1,7 @@
 //! Output for operators: the log on standard error, the report of a panic, and counters.
 
+mod sink;
+
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 use std::io::IsTerminal;
@@ -18,6 +20,8 @@ use tracing_subscriber::layer::{Context, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::access::Roles;
+
+pub use sink::lost_lines;
 
 /// The least important line that is written, as [`depth`] counts.
 static LEVEL: AtomicU8 = AtomicU8::new(0);
@@ -91,7 +95,8 @@ pub fn start_log(log: &config::Log) {
     set_level(log.level);
     let builder = tracing_subscriber::fmt()
         .with_max_level(LevelFilter::TRACE)
-        .with_writer(std::io::stderr)
+        .with_writer(|| sink::Sink)
+        .log_internal_errors(false)
         .with_ansi(std::io::stderr().is_terminal());
     // Plain `name=value`: a line for each command is on the hot path, and the formatter that comes
     // with the library spends most of its time on colours, even where there are none.

@@ -1,8 +1,6 @@
 //! Signals that end a demo early: Ctrl-C, a closed terminal, `kill`. They are only noted here; the demo removes what it
 //! made and then ends. This must never end the process itself.
 
-use std::io::Write as _;
-
 use anyhow::{Context as _, Result};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
@@ -52,7 +50,7 @@ impl Ended {
 
     /// A line on standard error, which a closed terminal does not take.
     pub(super) fn announce(text: &str) {
-        let _ = writeln!(std::io::stderr(), "bankd: {text}");
+        complain!("bankd: {text}");
     }
 
     /// The exit code of a demo that a signal ended.

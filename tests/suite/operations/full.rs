@@ -149,3 +149,30 @@ fn a_full_disk_refuses_with_a_code_of_its_own_and_one_line() {
     bank.verify();
     drop(disk);
 }
+
+/// The log is on the full disk too: later it contains how many of its lines are missing.
+#[test]
+fn the_log_counts_the_lines_that_a_full_disk_took() {
+    let mut bank = Setup::new().chemistry(1000).start();
+    bank.stop();
+    let Some(disk) = Disk::under(&bank, "24m") else {
+        skip("mount", "only root can make a small disk");
+        return;
+    };
+    let log = bank.clock().with_file_name("bankd.log");
+    fs::remove_file(&log).unwrap();
+    fs::write(disk.0.join("log"), "").unwrap();
+    std::os::unix::fs::symlink(disk.0.join("log"), &log).unwrap();
+    bank.start();
+    disk.fill();
+    // More than the last block of the log has room for.
+    for _ in 0..30 {
+        bank.bank(&["deposit", "chemistry", "1"]);
+    }
+    fs::remove_file(disk.filler()).unwrap();
+    bank.bank_ok(&["deposit", "chemistry", "1"]);
+    let written = bank.log();
+    let line = "lines of the log could not be written since the start lost=";
+    assert!(written.contains(line), "{written}");
+    bank.stop();
+}

@@ -56,3 +56,27 @@ fn a_name_of_a_refused_command_forges_no_line() {
     );
     assert_eq!(lines.next(), None);
 }
+
+/// The log is on a full disk: its lines are lost and counted, and commands are accepted.
+#[test]
+fn a_line_that_cannot_be_written_ends_no_daemon() {
+    let mut bank = Setup::new().chemistry(1000).start();
+    bank.stop();
+    let log = bank.clock().with_file_name("bankd.log");
+    std::fs::remove_file(&log).unwrap();
+    std::os::unix::fs::symlink("/dev/full", &log).unwrap();
+    // The harness reads no log without an end.
+    assert!(bank.start_with(&[]));
+    bank.bank_ok(&["deposit", "chemistry", "1"]);
+    bank.bank_ok(&["deposit", "chemistry", "2"]);
+    let metrics = bank.over_socket(&Request::get("/metrics")).text();
+    let lost = metrics
+        .lines()
+        .find_map(|line| line.strip_prefix("bankd_log_lines_lost_total "));
+    assert!(lost.unwrap().parse::<u64>().unwrap() >= 2, "{metrics}");
+    std::fs::remove_file(&log).unwrap();
+    bank.stop();
+    bank.start();
+    let balance = bank.bank_ok(&["balance", "chemistry"]);
+    assert!(balance.contains("1,003"), "{balance}");
+}

@@ -64,6 +64,28 @@ fn the_core_has_no_input_output_clock_or_chance() {
     none_of(&findings);
 }
 
+/// These macros panic if standard output or standard error cannot be written, as on a full disk or without a reader.
+#[test]
+fn programs_do_not_panic_where_they_print() {
+    let mut findings = Vec::new();
+    for source in product() {
+        // What a build script prints is read by cargo, and what helpers of tests print by a person.
+        let mut is_read = ["/examples/", "bankd/testing/"].iter();
+        if source.path.ends_with("build.rs") || is_read.any(|own| source.path.contains(own)) {
+            continue;
+        }
+        for (line, code) in source.code.lines().enumerate() {
+            if ["println!(", "print!("]
+                .iter()
+                .any(|print| code.contains(print))
+            {
+                findings.push(format!("{}:{}: {code}", source.path, line + 1));
+            }
+        }
+    }
+    none_of(&findings);
+}
+
 /// The order of a hashed collection differs from run to run: nothing may be taken from one in its
 /// order, only looked up.
 #[test]

@@ -1,5 +1,6 @@
 //! The line that says how far an import is, where somebody watches.
 
+use std::io::{self, Write as _};
 use std::time::Duration;
 
 use bank_picture::figure::{counted, grouped};
@@ -33,14 +34,14 @@ impl Progress {
         let is_due = self.shown.is_none_or(|shown| passed >= shown + EVERY);
         if is_due {
             self.shown = Some(passed);
-            eprint!("\r\u{1b}[K{}", line(sent, self.total, passed));
+            let _ = write!(io::stderr(), "\r\u{1b}[K{}", line(sent, self.total, passed));
         }
     }
 
     /// Makes room for what is printed next.
     pub(super) fn end(&self) {
         if self.shown.is_some() {
-            eprint!("\r\u{1b}[K");
+            let _ = write!(io::stderr(), "\r\u{1b}[K");
         }
     }
 }

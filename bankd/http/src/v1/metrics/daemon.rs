@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use bank_api::text::parse_rfc3339;
 use bank_core::kind::Record;
 use bank_core::time::Timestamp;
-use bankd_ledger::exposition::Text;
+use bankd_ledger::{exposition::Text, obs};
 use bankd_safekeeping::backup;
 use bankd_services::spool;
 use bankd_store::partner;
@@ -100,6 +100,9 @@ fn process(call: &Call, text: &mut Text) {
     let healthy = u8::from(call.services.writer.obstacles().next().is_none());
     let help = "1 while commands are accepted: the writer runs, its last commit went well, and in a cluster the log can be used";
     one(text, "bankd_healthy", "gauge", help, healthy);
+    let name = "bankd_log_lines_lost_total";
+    let help = "Lines of the log that could not be written";
+    one(text, name, "counter", help, obs::lost_lines());
 }
 
 fn commands(call: &Call, text: &mut Text) {
