@@ -37,8 +37,8 @@ impl Full {
         self.refused = 0;
     }
 
-    /// A commit that succeeded. One that wrote nothing, as that of a quote, a dry run or a repeat, does so on a
-    /// full disk too.
+    /// A commit of commands that succeeded. One that wrote nothing, as that of a quote, a dry run or a repeat, does so on
+    /// a full disk too.
     pub(super) fn committed(&mut self, has_written: bool) {
         if has_written && self.total > 0 {
             let refused = self.total;

@@ -151,7 +151,12 @@ impl Thread {
                 }
                 self.settings_recorded = true;
                 self.shared.meter.committed(micros(committing));
-                self.full.committed(self.store.rows_written() != before);
+                let has_written = self.store.rows_written() != before;
+                // What housekeeping writes can fit into room that the log has already.
+                self.full.committed(has_written && has_command(batch));
+                if has_written {
+                    self.shared.note(None);
+                }
                 self.publish();
                 self.publish_standing(&look);
                 Ok((done, micros(committing)))
@@ -284,7 +289,6 @@ impl Thread {
     /// Lets readers see what was committed.
     pub(super) fn publish(&self) {
         self.shared.commits.fetch_add(1, Ordering::Relaxed);
-        self.shared.note(None);
         let due = self.store.next_due().map_or(i64::MAX, |t| t.0);
         self.shared.next_due.store(due, Ordering::Release);
         let recorded = self.store.ledger_now(Timestamp(i64::MIN));

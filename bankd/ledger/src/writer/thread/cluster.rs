@@ -94,6 +94,7 @@ impl Thread {
         let cluster = Arc::clone(&replica.cluster);
         // Also what was applied before a failure.
         if newest {
+            self.shared.note(None);
             self.publish();
         }
         let place = self.store.place().ok().flatten();
@@ -151,6 +152,7 @@ impl Thread {
             .map_or(0, |place| place.position);
         cluster.committed(position);
         cluster.lead(&lease, taken);
+        self.shared.note(None);
         self.publish();
         if let Err(cause) = self.open_epoch() {
             tracing::error!(cause, "the first transaction of this writer failed");
