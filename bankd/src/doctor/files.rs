@@ -14,13 +14,19 @@ use bankd_safekeeping::checkpoint;
 use bankd_services::spool;
 use bankd_store::Checkup;
 use bankd_store::partner::Waiting;
-use rustix::fs::{Access, access};
+use rustix::fs::{Access, StatVfsMountFlags, access};
 
 use super::modes::{self, Named};
 use super::{Found, State};
 
-/// A data directory that this user may not enter: nothing in it can be checked.
+/// A data directory that this user may not enter, or in which nobody can write: no check of what is in it would be right.
 pub(super) fn closed(data: &DataDir) -> Option<Found> {
+    let mount = rustix::fs::statvfs(data.path()).map(|of| of.f_flag);
+    if mount.is_ok_and(|flags| flags.contains(StatVfsMountFlags::RDONLY)) {
+        let message = format!("the file system of {} is read-only", data.path().display());
+        let todo = "look for its errors in the kernel's log, and mount it for writing";
+        return Some(Found::of("directory", State::Fail, message, todo));
+    }
     let error = data.database().try_exists().err()?;
     let message = format!("cannot enter {}: {error}", data.path().display());
     let todo = "run it as the user of the daemon";

@@ -28,19 +28,19 @@ impl Drop for ReadOnly {
 }
 
 #[test]
-fn a_doctor_finds_that_records_cannot_be_written() {
-    let setup = Setup::new().env("BANKD_FILE_PATH", "file.rec");
-    let mut bank = setup.chemistry(1000).start();
+fn a_doctor_finds_what_cannot_be_written() {
+    let mut bank = Setup::new().chemistry(1000).start();
     bank.stop();
+    std::fs::create_dir(bank.data().join("rec")).unwrap();
     let doctor = || {
         let mut command = Command::new(programs().bankd());
         command.args(["doctor", "--data"]).arg(bank.data());
-        command.env("BANKD_FILE_PATH", "file.rec");
+        command.env("BANKD_FILE_PATH", "rec/file.rec");
         Ran::of(&mut command, b"")
     };
     let ran = doctor();
     assert!(ran.stdout.contains("ok    records"), "{}", ran.stdout);
-    let Some(_disk) = ReadOnly::of(&bank.data()) else {
+    let Some(records) = ReadOnly::of(&bank.data().join("rec")) else {
         skip("mount", "only root can make a folder read-only");
         return;
     };
@@ -50,4 +50,16 @@ fn a_doctor_finds_that_records_cannot_be_written() {
     assert!(ran.stdout.contains(line), "{}", ran.stdout);
     let why = "cannot be written: Read-only file system";
     assert!(ran.stdout.contains(why), "{}", ran.stdout);
+    drop(records);
+    // Nothing else can be checked where the bank cannot be written.
+    let _data = ReadOnly::of(&bank.data()).unwrap();
+    let ran = doctor();
+    assert_eq!(ran.exit, 1, "{}{}", ran.stdout, ran.stderr);
+    let line = format!(
+        "fail  directory   the file system of {} is read-only\n",
+        bank.data().display()
+    );
+    assert!(ran.stdout.starts_with(&line), "{}", ran.stdout);
+    let failed = ran.stdout.lines().filter(|line| line.starts_with("fail "));
+    assert_eq!(failed.count(), 1, "{}", ran.stdout);
 }
