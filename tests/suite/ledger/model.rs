@@ -334,7 +334,10 @@ impl Trio {
         let newest = self.memory.instances(key).into_iter().next();
         let lien = newest.and_then(|i| i.lien);
         let all = self.memory.allocations();
-        for portion in lien.filter(|l| !l.shadow).iter().flat_map(|l| &l.portions) {
+        let lien = lien.filter(|l| !l.shadow);
+        let portions = lien.iter().flat_map(|l| &l.portions);
+        // One that a charge used up takes nothing.
+        for portion in portions.filter(|portion| portion.amount.0 > 0) {
             let on = all.iter().find(|a| a.id == portion.allocation).unwrap();
             if on.free(false) < 0 {
                 return Err(format!(
