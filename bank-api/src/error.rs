@@ -75,6 +75,7 @@ pub static TABLE: &[Row] = &[
     entry("busy", 503, bank::UNAVAILABLE, nami::INTERNAL, "720", "busy, try again"),
     entry("cycle", 409, bank::REFUSED, nami::OTHER, "740", "would close a circle"),
     entry("cycle_not_due", 409, bank::REFUSED, nami::OTHER, "740", "cycle not due"),
+    entry("database_moved", 503, bank::UNAVAILABLE, nami::INTERNAL, "720", "the bank's file was moved"),
     entry("disk_full", 507, bank::UNAVAILABLE, nami::INTERNAL, "720", "the bank's disk is full"),
     entry("duplicate_header", 400, bank::USAGE, nami::OTHER, "242", "header sent twice"),
     entry("fallback_chain", 422, bank::REFUSED, nami::OTHER, "740", "fallback of a fallback"),
@@ -332,6 +333,7 @@ mod tests {
             ("bad_document", 400, 2, 31, "313"),
             ("too_large", 413, 2, 31, "242"),
             ("busy", 503, 5, 70, "720"),
+            ("database_moved", 503, 5, 70, "720"),
             ("disk_full", 507, 5, 70, "720"),
             ("internal", 500, 70, 70, "720"),
         ] {

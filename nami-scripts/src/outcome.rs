@@ -119,7 +119,7 @@ impl Outcome {
     pub(crate) fn is_outage(&self) -> bool {
         use Condition::{Auth, Connect, Timeout};
         matches!(self.condition, Connect | Timeout | Auth)
-            || ["busy", "disk_full"].contains(&self.code.as_str())
+            || ["busy", "database_moved", "disk_full"].contains(&self.code.as_str())
     }
 
     /// Whether sending the document again can never help (decisions.md 27).

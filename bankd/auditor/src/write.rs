@@ -327,6 +327,7 @@ fn dropped(error: SubmitError) -> Dropped {
     Dropped(match error {
         SubmitError::Busy => "no commit in time",
         SubmitError::Full => DISK_FULL,
+        SubmitError::Moved => "a file of the database was moved",
         SubmitError::Failed | SubmitError::Alone | SubmitError::Undone => "the store failed",
         SubmitError::Stopped => "stopping",
         SubmitError::Elsewhere => "another node writes",

@@ -254,6 +254,7 @@ impl From<SubmitError> for Fault {
             SubmitError::Stopped => Fault::new("busy", "the bank is stopping"),
             SubmitError::Elsewhere | SubmitError::NoLog => Fault::new("busy", error.to_string()),
             SubmitError::Full => Fault::new("disk_full", "the disk of the bank is full"),
+            SubmitError::Moved => Fault::new("database_moved", error.to_string()),
             SubmitError::Failed | SubmitError::Alone | SubmitError::Undone => {
                 Fault::new("internal", "the command could not be written")
             }

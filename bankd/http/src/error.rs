@@ -98,6 +98,9 @@ impl From<SubmitError> for Failure {
             .hint(
                 "the operator of the bank frees space; then repeat the request with the same key",
             ),
+            SubmitError::Moved => Self::new("database_moved", error.to_string()).hint(
+                "the operator of the bank puts the file back, or restarts bankd to serve the one at its path",
+            ),
             SubmitError::Failed => Self::new("internal", "the command could not be written"),
             SubmitError::Alone => Self::new("bad_request", ALONE),
             SubmitError::Undone => Self::new("undone", UNDONE),
@@ -193,6 +196,7 @@ mod tests {
             (SubmitError::Busy, 503),
             (SubmitError::Stopped, 503),
             (SubmitError::Full, 507),
+            (SubmitError::Moved, 503),
             (SubmitError::Failed, 500),
             (SubmitError::Alone, 400),
             (SubmitError::Undone, 409),

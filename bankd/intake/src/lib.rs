@@ -391,7 +391,7 @@ impl Intake {
 
 fn failed(error: SubmitError) -> io::Error {
     let kind = match error {
-        SubmitError::Busy | SubmitError::Elsewhere | SubmitError::NoLog => {
+        SubmitError::Busy | SubmitError::Elsewhere | SubmitError::NoLog | SubmitError::Moved => {
             io::ErrorKind::ResourceBusy
         }
         SubmitError::Stopped => io::ErrorKind::Interrupted,

@@ -10,6 +10,7 @@ mod collect;
 mod failure;
 mod full;
 mod meter;
+mod moved;
 mod opening;
 mod portion;
 mod recording;
@@ -352,8 +353,10 @@ pub fn start_node(
     let settings_recorded = store
         .settings_are_recorded()
         .map_err(std::io::Error::other)?;
+    let files = moved::Files::of(store.path());
     let mut thread = thread::Thread {
         store,
+        files,
         shared,
         keep,
         batch_max,

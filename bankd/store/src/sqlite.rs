@@ -12,6 +12,7 @@ use bank_core::directory::Directory;
 use bank_core::ids::Next;
 use bank_core::time::Timestamp;
 use bankd_changes::{LeftOut, Recorded};
+use std::path::Path;
 use std::sync::Arc;
 
 /// How much the write-ahead log is grown once at the start, in MiB, so that commits overwrite it
@@ -144,6 +145,11 @@ impl SqliteStore {
             "PRAGMA locking_mode = NORMAL; PRAGMA journal_mode = WAL; PRAGMA foreign_keys = ON;",
         )?;
         Ok(())
+    }
+
+    /// Path of the database file; empty for one in memory.
+    pub fn path(&self) -> &Path {
+        Path::new(self.connection.path().unwrap_or_default())
     }
 
     /// The reference data as of now.

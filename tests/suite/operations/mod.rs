@@ -9,6 +9,7 @@ mod limits;
 mod logged;
 mod metrics;
 mod modes;
+mod moved;
 mod read_only;
 mod reload;
 mod removed_money;

@@ -311,6 +311,7 @@ fn failed(error: SubmitError) -> Line {
         SubmitError::Busy => Line::error("busy", "too many commands wait to be written"),
         SubmitError::Stopped => Line::error("busy", "the daemon is stopping"),
         SubmitError::Full => Line::error("disk_full", "the disk of the bank is full"),
+        SubmitError::Moved => Line::error("database_moved", error.to_string()),
         SubmitError::Failed => Line::error("internal", "the command could not be written"),
         SubmitError::Alone => Line::error("bad_request", ALONE),
         SubmitError::Undone => Line::refused("undone", UNDONE),

@@ -23,7 +23,12 @@ const KNOWN: &[&str] = &[
     "unauthorized",
 ];
 /// Refusals of every route that writes.
-const WRITES: &[&str] = &["disk_full", "idempotency_key_required", "key_reused"];
+const WRITES: &[&str] = &[
+    "database_moved",
+    "disk_full",
+    "idempotency_key_required",
+    "key_reused",
+];
 /// The media type of refusals.
 const PROBLEM: &str = "application/problem+json";
 

@@ -9,6 +9,9 @@ pub enum SubmitError {
     /// The disk is full; nothing was written.
     #[error("the disk of the database is full")]
     Full,
+    /// A file of the database is no longer at its path; nothing was written.
+    #[error("a file of the database was moved or replaced")]
+    Moved,
     /// The store failed; nothing was written.
     #[error("the store failed")]
     Failed,

@@ -40,6 +40,7 @@ impl Writer {
     pub fn obstacles(&self) -> impl Iterator<Item = &'static str> {
         let failed = self.shared.failure().map(|cause| match cause {
             SubmitError::Full => "the disk of the database is full",
+            SubmitError::Moved => "a file of the database was moved or replaced",
             _ => "the last commit failed",
         });
         let cluster = self.shared.cluster.as_ref();

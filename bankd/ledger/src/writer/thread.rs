@@ -12,12 +12,13 @@ mod samples;
 mod whole;
 
 use super::full::{self, Full};
+use super::moved::{Files, Look};
 use super::recording::Recording;
 use super::replica::{Replica, Undone};
 use super::turn::Waiting;
 use super::{
     Collected, Decided, Landed, Opened, Origin, Others, Portion, RecordKeeper, Reply, Shared,
-    Submission, Summary, Task,
+    Submission, SubmitError, Summary, Task,
 };
 use crate::hooks;
 use bank_core::clock::Watch;
@@ -33,6 +34,8 @@ use std::time::Instant;
 
 pub(super) struct Thread {
     pub(super) store: SqliteStore,
+    /// Its files, as they were opened.
+    pub(super) files: Files,
     pub(super) shared: Arc<Shared>,
     pub(super) keep: RecordKeeper,
     pub(super) batch_max: usize,
@@ -74,6 +77,12 @@ impl Thread {
         if batch.is_empty() {
             return;
         }
+        if self.is_moved() {
+            for task in batch {
+                full::fail(task, SubmitError::Moved);
+            }
+            return;
+        }
         let taken = Instant::now();
         match self.transaction(&batch) {
             Ok(done) => {
@@ -109,6 +118,25 @@ impl Thread {
                 for task in batch {
                     self.work(vec![task]);
                 }
+            }
+        }
+    }
+
+    /// Whether a file of the database is not at its path: what is written would not be there after a restart.
+    fn is_moved(&mut self) -> bool {
+        match self.files.look() {
+            Look::InPlace => false,
+            Look::StillMoved => true,
+            Look::Moved(path) => {
+                let path = path.display();
+                tracing::error!(%path, "a file of the database was moved or replaced; commands are refused until it is back");
+                self.shared.note(Some(SubmitError::Moved));
+                true
+            }
+            Look::Back => {
+                tracing::warn!("the files of the database are back");
+                self.shared.note(None);
+                false
             }
         }
     }
