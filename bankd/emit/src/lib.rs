@@ -351,7 +351,7 @@ impl State {
             // The word of LSF.
             "failed" | "outofmemory" | "nodefail" | "bootfail" | "exit" => Self::Failed,
             // The codes of Grid Engine.
-            "timeout" | "deadline" | "failed=37" => Self::Timeout,
+            "timeout" | "deadline" | "wclimit" | "failed=37" => Self::Timeout,
             "aborted" | "cancelled" | "canceled" | "revoked" | "removed" | "failed=100" => {
                 Self::Aborted
             }

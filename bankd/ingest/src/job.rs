@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use bank_core::command::NO_CORES;
+use bank_core::usage::kept::END_STATE;
 
 use super::number::Number;
 
@@ -219,6 +220,19 @@ impl Job {
         if self.procs.is_some_and(|procs| procs.cut(9).is_zero()) {
             self.flags.push(NO_CORES);
         }
+    }
+
+    /// Keeps how the job ended beside the source's word for its state, which means nothing or another state.
+    pub(crate) fn keep_end(&mut self) {
+        let word = match self.state {
+            State::Failed => "Failed",
+            State::Timeout => "Timeout",
+            State::Aborted => "Cancelled",
+            State::Preempted => "Preempted",
+            State::Running => return,
+            State::Completed | State::Unknown => "Completed",
+        };
+        self.stated.push((END_STATE, word.to_owned()));
     }
 
     /// Adds a quantity, where it is stated.

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead};
 
-use super::job::{Extra, Figure, Found, Job, Record, State};
+use super::job::{Extra, Figure, Found, Job, Label, Record, State};
 use super::lines::{Line, Lines};
 use super::number::Number;
 use super::{Reader, Sink, not_of_the_format};
@@ -103,15 +103,15 @@ impl Swf {
         let columns: Vec<&str> = text.split_whitespace().collect();
         let job = line.too_long().map_or_else(|| self.job(&columns), Err);
         let found = match job {
-            Ok(Some(job)) => Found::Jobs(vec![job]),
-            Ok(None) => Found::Skipped("no_runtime_or_procs".into()),
+            Ok(Ok(job)) => Found::Jobs(vec![job]),
+            Ok(Err(label)) => Found::Skipped(label),
             Err(why) => Found::Malformed(why),
         };
         Record::new(line.number, line.bytes, found)
     }
 
-    /// `None` if the job did not run, or its resources are unknown.
-    fn job(&self, columns: &[&str]) -> Result<Option<Job>, String> {
+    /// A job; the label of a line that is none, or of a job that did not run or has no known resources.
+    fn job(&self, columns: &[&str]) -> Result<Result<Job, Label>, String> {
         if columns.len() < COLUMNS {
             let there = columns.len();
             return Err(format!("{there} columns where SWF has {COLUMNS}"));
@@ -122,6 +122,10 @@ impl Swf {
             value.ok_or_else(|| format!("{what}: {:?} is not a number", text(at)))
         };
         let named = |at: usize| Some(text(at).to_owned()).filter(|word| word != "-1");
+        // The line of the whole job, with the status 0 or 1, is before those of its parts, and has their sum.
+        if ["2", "3", "4"].contains(&text(10)) {
+            return Ok(Err("partial_execution".into()));
+        }
         let run = number(3, "run time")?;
         let allocated = number(4, "allocated processors")?.cut(0);
         let procs = if allocated.is_above_zero() {
@@ -131,7 +135,7 @@ impl Swf {
         };
         let (submit, wait) = (number(1, "submit time")?, number(2, "wait time")?);
         if run.is_negative() || !procs.is_above_zero() {
-            return Ok(None);
+            return Ok(Err("no_runtime_or_procs".into()));
         }
         let wait = if wait.is_negative() {
             Number::ZERO
@@ -167,7 +171,10 @@ impl Swf {
         job.cpu = job.cpu.and_then(|each| each.times(procs));
         job.add("wall_s", run);
         job.add("core_s", run.times(procs).ok_or_else(beyond)?);
-        Ok(Some(job))
+        if ["0", "5"].contains(&text(10)) {
+            job.keep_end();
+        }
+        Ok(Ok(job))
     }
 }
 

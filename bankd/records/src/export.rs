@@ -15,7 +15,7 @@ use bankd_emit::{apel, lines, sacct, ur2};
 use bankd_store::read::feed::{Amendment, ChargeForm, Item, Used};
 
 use super::form;
-use super::reported::{Reported, state};
+use super::reported::Reported;
 
 /// A format that is made record by record, so that a cursor goes along it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -388,6 +388,8 @@ fn of_use(used: &Used, directory: &Directory) -> Record {
     let processor_time = used.processor_time(wall.unwrap_or(0));
     let fqdn = directory.machine_named(&used.machine).map(|m| &m.fqdn);
     let present = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    let stated = used.more.as_deref().map(kept::of_job);
+    let reported = Reported(stated.into_iter().flatten().collect());
     let record = Record {
         occasion: Occasion::Close { charges: 1 },
         record_id: used.id,
@@ -407,7 +409,7 @@ fn of_use(used: &Used, directory: &Directory) -> Record {
         wall,
         cpu_total: used.cpu,
         usage: Usage::one(millionths, Some(1_000_000), wall.unwrap_or(0)),
-        state: state(&used.state, used.exit_code, true),
+        state: reported.state(&used.state, used.exit_code, true),
         exit_code: used.exit_code,
         group: present(&used.group),
         requested: used
@@ -426,8 +428,7 @@ fn of_use(used: &Used, directory: &Directory) -> Record {
         }),
         ..Record::default()
     };
-    let stated = used.more.as_deref().map(kept::of_job);
-    let reported = Reported(stated.into_iter().flatten().collect()).added_to(None, record);
+    let reported = reported.added_to(None, record);
     Record {
         memory_total: used.memory,
         source: Some(used.source.clone()),

@@ -12,7 +12,7 @@ use bank_core::usage::{self, Usage as Used};
 use bankd_emit::{Kind, Occasion, Outcome, Record, Usage, Why};
 use bankd_store::Counted;
 
-use super::reported::{Reported, state};
+use super::reported::Reported;
 
 /// The record of what happened, and what it adds to usage.
 pub(super) fn record(directory: &Directory, event: &RecordEvent, counted: Counted) -> Record {
@@ -283,7 +283,7 @@ fn base(
         end_time: facts.end.map(|at| at.0),
         wall: Some(measured),
         usage,
-        state: state(&facts.state, facts.exit_code, reported.is_collected()),
+        state: reported.state(&facts.state, facts.exit_code, reported.is_collected()),
         exit_code: facts.exit_code,
         amount,
         group: stated(&facts.group),

@@ -9,17 +9,6 @@ use bankd_emit::{Record, State};
 /// Hosts of one record at most.
 const HOSTS_MAX: usize = 4096;
 
-/// The end state of a use: by its word, or by the exit code of a collector where the word is none of a failure, as charge
-/// policies have it.
-pub(super) fn state(word: &str, exit_code: Option<i64>, is_collected: bool) -> State {
-    match State::from_word(word) {
-        State::Completed if is_collected && exit_code.is_some_and(|code| code != 0) => {
-            State::Failed
-        }
-        state => state,
-    }
-}
-
 /// Names with their values; the first of a name counts.
 pub(super) struct Reported<'a>(pub(super) Vec<(&'a str, &'a str)>);
 
@@ -60,6 +49,18 @@ impl Reported<'_> {
             source: self.text(&names::SOURCE),
             pi: self.text(&names::PI).filter(|_| self.is_collected()),
             ..record
+        }
+    }
+
+    /// The end state of a use: by the word for its end, or by that for its state, or by the exit code of a collector
+    /// where the word is none of a failure, as charge policies have it.
+    pub(super) fn state(&self, word: &str, exit_code: Option<i64>, is_collected: bool) -> State {
+        let end = self.text(&names::END_STATE).filter(|_| is_collected);
+        match State::from_word(end.as_deref().unwrap_or(word)) {
+            State::Completed if is_collected && exit_code.is_some_and(|code| code != 0) => {
+                State::Failed
+            }
+            state => state,
         }
     }
 

@@ -64,6 +64,8 @@ pub const CPU_TOTAL: &str = "CpuDuration";
 pub const MEMORY_TOTAL: &str = "MemoryTotal";
 /// Seconds that it ran, an exact decimal, where they are others than from its start to its end.
 pub const WALL: &str = "RunTime";
+/// How it ended, where its source's word for the state means nothing or another state.
+pub const END_STATE: &str = "EndState";
 /// The collector that reported it.
 pub const SOURCE: &str = "Collector";
 /// The principal investigator, from a mapping.
@@ -100,13 +102,16 @@ pub mod names {
     pub const MEMORY_TOTAL: [&str; 1] = ["memorytotal"];
     /// Seconds that it ran.
     pub const WALL: [&str; 1] = ["runtime"];
+    /// How it ended.
+    pub const END_STATE: [&str; 1] = ["endstate"];
     /// The collector that reported it.
     pub const SOURCE: [&str; 1] = ["collector"];
     /// The principal investigator.
     pub const PI: [&str; 1] = ["principalinvestigator"];
 
     /// The facts with separate fields in a command.
-    pub(super) const OF_COMMANDS: [&[&str]; 5] = [&CPU_TOTAL, &MEMORY_TOTAL, &WALL, &SOURCE, &PI];
+    pub(super) const OF_COMMANDS: [&[&str]; 6] =
+        [&CPU_TOTAL, &MEMORY_TOTAL, &WALL, &END_STATE, &SOURCE, &PI];
 
     /// Those that attributes of a finished use may have: what a command states in its own fields is in
     /// none of them.

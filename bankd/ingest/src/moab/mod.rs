@@ -336,6 +336,10 @@ fn job(words: &Words<'_>, columns: &Columns, log: Log) -> Judged {
         .ok_or_else(beyond)?;
     let used = words.number(columns.used, "ProcSeconds utilised")?;
     let word = words.at(columns.state);
+    let event = match log {
+        Log::Trace => String::new(),
+        Log::Events => words.at(4).to_ascii_lowercase(),
+    };
     let mut job = Job {
         id: words.at(columns.id).to_owned(),
         start_us: micros(start)?,
@@ -352,7 +356,7 @@ fn job(words: &Words<'_>, columns: &Columns, log: Log) -> Judged {
         queue: class(words.at(columns.class)),
         qos: words.known(columns.qos).and_then(|qos| delivered(&qos)),
         state_word: words.known(columns.state),
-        state: state(word),
+        state: state(&event, word),
         hosts: words.known(columns.hosts),
         procs: Some(procs),
         nodes: nodes(words, columns, log)?,
@@ -361,6 +365,7 @@ fn job(words: &Words<'_>, columns: &Columns, log: Log) -> Judged {
         limit_s: words.at(columns.limit).parse().ok(),
         ..Job::default()
     };
+    keep_end(&mut job);
     job.add("wall_s", wall);
     job.add("core_s", wall.times(procs).ok_or_else(beyond)?);
     job.add("psutil_s", used);
@@ -403,11 +408,22 @@ fn delivered(text: &str) -> Option<String> {
     known(word).filter(|qos| qos != "-")
 }
 
-fn state(word: &str) -> State {
-    match word {
-        "Completed" => State::Completed,
-        "Removed" => State::Aborted,
-        "Failed" => State::Failed,
+/// How a job ended: by its event, or by the state that it had at that time.
+fn state(event: &str, word: &str) -> State {
+    match (event, word) {
+        ("jobcancel", _) | (_, "Removed") => State::Aborted,
+        (_, "Completed") => State::Completed,
+        (_, "Failed") => State::Failed,
+        (_, "WCLimit") => State::Timeout,
         _ => State::Unknown,
+    }
+}
+
+/// Keeps the end of a job whose state is that before its end, such as `Running`.
+fn keep_end(job: &mut Job) {
+    let word = job.state_word.as_deref().unwrap_or_default();
+    let is_unclear = job.state == State::Unknown && !word.is_empty();
+    if state("", word) != job.state || is_unclear {
+        job.keep_end();
     }
 }

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Judged, class, delivered, distinct_hosts, memory, state};
+use super::{Judged, class, delivered, distinct_hosts, keep_end, memory, state};
 use crate::job::Job;
 use crate::number::Number;
 use crate::repair::{REPAIRED, Span, span};
@@ -95,6 +95,7 @@ impl Contents {
         let procs = self.procs()?.ok_or("no processors")?;
         let used = self.number(USED, "ProcSeconds utilised")?;
         let word = self.text(STATE);
+        let event = self.event.as_deref().unwrap_or_default();
         let mut job = Job {
             id,
             start_us: times.start_us,
@@ -106,7 +107,7 @@ impl Contents {
             account: self.text(ACCOUNT),
             queue: self.text(CLASS).and_then(|text| class(&text)),
             qos: self.text(QOS).and_then(|text| delivered(&text)),
-            state: state(word.as_deref().unwrap_or_default()),
+            state: state(event, word.as_deref().unwrap_or_default()),
             state_word: word,
             exit: self.text(EXIT),
             name: self.text(NAME),
@@ -121,6 +122,7 @@ impl Contents {
         if times.is_repaired {
             job.flags.push(REPAIRED);
         }
+        keep_end(&mut job);
         job.add("wall_s", wall);
         job.add("core_s", wall.times(procs).ok_or_else(beyond)?);
         job.add_if("psutil_s", used);
