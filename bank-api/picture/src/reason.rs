@@ -121,7 +121,8 @@ pub fn in_words(text: &str) -> Option<String> {
     if policy.is_some() {
         facts.retain(|fact| !matches!(fact.name, Some("policy" | "counted")));
     }
-    let rest = facts.iter().map(phrase);
+    // An amount without an itemisation has an empty one.
+    let rest = facts.iter().map(phrase).filter(|phrase| !phrase.is_empty());
     let all: Vec<String> = policy.into_iter().chain(rest).collect();
     Some(all.join(", "))
 }
@@ -256,6 +257,7 @@ mod tests {
     #[test]
     fn facts_are_phrases_and_words_of_people_are_not() {
         for (text, expected) in [
+            ("lien_missing itemisation=", Some("without a hold")),
             (
                 "windows=1790985600000000/1791072000000000 effective=2026-10-04T00:00:00Z lien_missing",
                 Some(

@@ -41,8 +41,11 @@ pub(super) async fn answer(
 ) -> Result<Content, Fault> {
     let directory = services.writer.directory();
     let asked = Asked::new(services, request, call, &directory);
-    if let Some(right) = right(&call.object) {
-        demand(request, right)?;
+    match right(&call.object) {
+        Some(right) => demand(request, right)?,
+        None => {
+            record::kind(&asked)?;
+        }
     }
     check_options(call)?;
     match call.action.as_str() {
@@ -209,7 +212,8 @@ fn identity(object: &str) -> &'static [&'static str] {
     }
 }
 
-/// The lists that name an object: their object and attribute.
+/// The lists that name an object: their object and attribute. Gold counts them all. The lists of an account keep the
+/// names of removed users and machines: a list without names would allow all.
 const ASSOCIATIONS: [(&str, &[(&str, &str)]); 5] = [
     ("User", &[("ProjectUser", "Name"), ("AccountUser", "Name")]),
     (

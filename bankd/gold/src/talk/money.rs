@@ -83,6 +83,9 @@ struct Words {
     job: Option<String>,
 }
 
+/// Gold's words for a refund of no job.
+const NO_JOB: &str = "There are no jobs matching the specified job id";
+
 impl Words {
     fn refused(&self, code: &str, why: &str) -> Fault {
         let row = bank_api::error::row_or_internal(code);
@@ -91,7 +94,7 @@ impl Words {
             return Fault::new(row.code, message);
         }
         if self.job.is_some() && row.code == "not_found" {
-            return Fault::new(row.code, "There are no jobs matching the specified job id");
+            return Fault::new(row.code, NO_JOB);
         }
         Fault::refused(row.code, why)
     }
@@ -300,19 +303,19 @@ async fn refund(asked: &Asked<'_>) -> Made {
     let mut number = None;
     if let Some(id) = asked.number("Id")? {
         let named = by_number(asked, id).await?;
-        if let Some(([name, on, kind], use_number)) = named {
-            number = Some(use_number);
-            let kind = ObjectType::parse(&kind.to_lowercase());
-            let differs = [
-                ("JobId", job.is_some_and(|job| job != name)),
-                ("Machine", machine.is_some_and(|machine| machine != on)),
-                ("Type", object_type.is_some_and(|own| Some(own) != kind)),
-            ];
-            if let Some((option, _)) = differs.into_iter().find(|(_, differs)| *differs) {
-                return Err(bad(option, &format!("that of job {id}")));
-            }
-            (job, machine, object_type) = (Some(name), Some(on), kind);
+        let ([name, on, kind], use_number) =
+            named.ok_or_else(|| Fault::new("not_found", NO_JOB))?;
+        number = Some(use_number);
+        let kind = ObjectType::parse(&kind.to_lowercase());
+        let differs = [
+            ("JobId", job.is_some_and(|job| job != name)),
+            ("Machine", machine.is_some_and(|machine| machine != on)),
+            ("Type", object_type.is_some_and(|own| Some(own) != kind)),
+        ];
+        if let Some((option, _)) = differs.into_iter().find(|(_, differs)| *differs) {
+            return Err(bad(option, &format!("that of job {id}")));
         }
+        (job, machine, object_type) = (Some(name), Some(on), kind);
     }
     let object_id = job.ok_or_else(|| missing("JobId"))?;
     let account = match call.option("Account") {

@@ -55,7 +55,8 @@ fn request<'a>(
         let known = FIELDS.iter().find(|(gold, _)| gold == name);
         let name = known.map_or(name.as_str(), |(_, own)| own);
         if fields.iter().any(|(own, _)| *own == name) {
-            let message = format!("Set {}: the job has it already", super::plain(name));
+            let gold = super::plain(known.map_or(name, |(gold, _)| *gold));
+            let message = format!("Set {gold}: it cannot change, or is set twice");
             return Err(Fault::new("not_settable", message));
         }
         fields.push((name, value));

@@ -65,7 +65,7 @@ pub(super) fn delete(asked: &Asked<'_>, key: &Identity) -> Result<Command, Fault
 }
 
 /// The kind of the message's object, if the peer may change its records.
-fn kind<'a>(asked: &Asked<'a>) -> Result<&'a Kind, Fault> {
+pub(super) fn kind<'a>(asked: &Asked<'a>) -> Result<&'a Kind, Fault> {
     let object = &asked.call.object;
     let word = object.to_ascii_lowercase();
     let records = &asked.directory.records;

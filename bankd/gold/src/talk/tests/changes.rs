@@ -11,7 +11,7 @@ use bankd_ledger::access::{Role, Roles};
 use super::bench::{Bench, T1, shown};
 
 /// Sends a request with these parts, each `Set Name=value`, `Where Name=value` or `Option Name=value`.
-async fn send(bench: &Bench, action: &str, object: &str, parts: &str) -> String {
+pub(super) async fn send(bench: &Bench, action: &str, object: &str, parts: &str) -> String {
     let mut inside = String::new();
     for part in parts.split("; ").filter(|part| !part.is_empty()) {
         let (element, rest) = part.split_once(' ').unwrap();
@@ -24,7 +24,7 @@ async fn send(bench: &Bench, action: &str, object: &str, parts: &str) -> String 
     shown(&bench.send(body.as_bytes()).await)
 }
 
-async fn administrators() -> Bench {
+pub(super) async fn administrators() -> Bench {
     let mut bench = Bench::new().await;
     bench.as_other();
     bench.peer.roles = Roles::of(&[Role::Admin]);

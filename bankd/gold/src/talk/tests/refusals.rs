@@ -4,6 +4,7 @@ use bank_core::command::Command;
 use bankd_config::NoFundsWord;
 
 use super::bench::{Bench, T1, job, shown};
+use super::changes::{administrators, send};
 
 /// A reserve by eve of broke, which has no money.
 const BROKE: &str =
@@ -95,6 +96,28 @@ async fn unauthorized_peers_get_an_error_without_a_name() {
         assert_eq!(answer, expected, "{who}");
     }
     assert_eq!(bench.journal().await, "");
+}
+
+#[tokio::test]
+async fn what_is_not_there_or_only_read_is_refused() {
+    let bench = administrators().await;
+    for (action, object, parts, expected) in [
+        (
+            "Delete",
+            "AccountAccount",
+            "Where Account=2",
+            "Failure 315 Delete of AccountAccount is not supported",
+        ),
+        (
+            "Refund",
+            "Job",
+            "Option Id=99",
+            "Failure 740 There are no jobs matching the specified job id",
+        ),
+    ] {
+        let answer = send(&bench, action, object, parts).await;
+        assert_eq!(answer, expected, "{action} {object} {parts}");
+    }
 }
 
 #[tokio::test]
