@@ -308,11 +308,13 @@ impl Directory {
 
     /// A machine by name, unless it was removed.
     pub fn machine_named(&self, name: &str) -> Option<&Machine> {
-        let machine = self
-            .machine_names
-            .get(name)
-            .and_then(|id| self.machines.get(id));
-        machine.filter(|m| !m.deleted)
+        self.machine_of_use(name).filter(|m| !m.deleted)
+    }
+
+    /// The machine of a use by name, also one that was removed: usage that comes late has its rates, mode and source.
+    pub fn machine_of_use(&self, name: &str) -> Option<&Machine> {
+        let id = self.machine_names.get(name)?;
+        self.machines.get(id)
     }
 
     /// An account by name, unless it was removed.

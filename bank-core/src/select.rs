@@ -109,8 +109,10 @@ pub fn resolve(directory: &Directory, scope: &Scope, whose: &Whose) -> Result<Pa
     let Some(project) = payer.project.and_then(|id| directory.project(id)) else {
         return Err(Refusal::NoDefaultProject);
     };
+    let machine = payer.machine.and_then(|id| directory.machine(id));
+    let machine = machine.filter(|machine| !machine.deleted);
     let is_there = || directory.is_machine_of_partner(&whose.machine);
-    if payer.machine.is_none() && !whose.machine.is_empty() && !is_there() {
+    if machine.is_none() && !whose.machine.is_empty() && !is_there() {
         return Err(Refusal::MachineUnknown {
             machine: short(&whose.machine),
         });
@@ -133,11 +135,7 @@ pub fn resolve(directory: &Directory, scope: &Scope, whose: &Whose) -> Result<Pa
             project: payer.project_name,
         });
     }
-    if payer
-        .machine
-        .and_then(|id| directory.machine(id))
-        .is_some_and(|m| !m.active)
-    {
+    if machine.is_some_and(|m| !m.active) {
         return Err(Refusal::MachineInactive {
             machine: short(&whose.machine),
         });

@@ -218,7 +218,9 @@ impl<'a> Taking<'a> {
         if stood.is_none() && (!who.mode.is_shadow() || needs_instance()) {
             return Ok(Err(Fate::Alone));
         }
-        if machine.is_some_and(|m| m.source.is_none()) && !matches!(verdict, Verdict::Unused(_)) {
+        if machine.is_some_and(|m| m.source.is_none() && !m.deleted)
+            && !matches!(verdict, Verdict::Unused(_))
+        {
             self.claims.insert(report.request.whose.machine.clone());
         }
         let mut worth = self.worth(report, &who, verdict, stood)?;

@@ -367,8 +367,9 @@ impl Naive {
         self.users.iter().find(|u| u.name == name && !u.is_gone)
     }
 
+    /// Also one that was removed: late usage has its settings.
     fn machine(&self, name: &str) -> Option<&Machine> {
-        self.machines.iter().find(|m| m.name == name && !m.is_gone)
+        self.machines.iter().find(|m| m.name == name)
     }
 
     fn project(&self, name: &str) -> Option<&Project> {

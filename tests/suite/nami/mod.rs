@@ -17,6 +17,7 @@ mod named;
 mod order;
 mod outage;
 mod quote;
+mod removed;
 mod renamed;
 mod repeats;
 mod reserved;

@@ -20,14 +20,14 @@ pub(super) fn owner<'a>(charge: &Charge, ctx: &Context<'a>) -> Option<&'a str> {
 }
 
 fn machine<'a>(charge: &Charge, ctx: &Context<'a>) -> Option<&'a Machine> {
-    ctx.directory.machine_named(&charge.request.whose.machine)
+    ctx.directory.machine_of_use(&charge.request.whose.machine)
 }
 
 /// The machine that the first source of finished usage claims, and that source: that source charges it from then on, until an
 /// administrator changes it. A scheduler need not claim: no record charges a use that the scheduler has
 /// charged ([`crate::rules`]).
 pub(super) fn claimed(charge: &Charge, ctx: &Context<'_>) -> Option<(String, String)> {
-    let unclaimed = machine(charge, ctx).filter(|machine| machine.source.is_none())?;
+    let unclaimed = machine(charge, ctx).filter(|own| own.source.is_none() && !own.deleted)?;
     charge.terms.finished.as_ref()?;
     // An unknown user or project must not decide the source of a machine.
     if charge.terms.track {

@@ -307,7 +307,7 @@ fn priced<'a>(then: &Directory, job: &'a JobRow, charge: &'a Charge) -> Priced<'
     Priced {
         usage: &charge.usage,
         duration,
-        machine: then.machine_named(&job.machine).map(|m| m.id),
+        machine: then.machine_of_use(&job.machine).map(|m| m.id),
         machine_name: &job.machine,
         named: arithmetic::named(job),
         at: charge

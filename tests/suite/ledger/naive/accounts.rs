@@ -110,7 +110,7 @@ impl Naive {
             Dimension::Project | Dimension::User | Dimension::Machine if value == "MEMBERS" => true,
             Dimension::Project => self.project(value).is_some(),
             Dimension::User => self.user(value).is_some(),
-            Dimension::Machine => self.machine(value).is_some(),
+            Dimension::Machine => self.machine_at(value).is_ok(),
             _ => true,
         };
         if is_known {

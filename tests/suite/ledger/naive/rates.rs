@@ -62,7 +62,7 @@ impl Naive {
         if set
             .machine
             .as_deref()
-            .is_some_and(|m| self.machine(m).is_none())
+            .is_some_and(|m| self.machine_at(m).is_err())
         {
             return Err(refused("not_found"));
         }

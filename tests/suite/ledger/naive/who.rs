@@ -97,7 +97,7 @@ impl Naive {
         let Some(project) = payer.project.as_deref().and_then(|name| self.project(name)) else {
             return Err(refused("no_default_project"));
         };
-        if payer.machine.is_none() {
+        if self.machine_at(&whose.machine).is_err() {
             return Err(refused("machine_unknown"));
         }
         let user = payer.user.as_deref().and_then(|name| self.user(name));
