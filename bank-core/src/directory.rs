@@ -308,11 +308,11 @@ impl Directory {
 
     /// A machine by name, unless it was removed.
     pub fn machine_named(&self, name: &str) -> Option<&Machine> {
-        self.machine_of_use(name).filter(|m| !m.deleted)
+        self.any_machine_named(name).filter(|m| !m.deleted)
     }
 
-    /// The machine of a use by name, also one that was removed: usage that comes late has its rates, mode and source.
-    pub fn machine_of_use(&self, name: &str) -> Option<&Machine> {
+    /// A machine by name, removed or not: usage that comes late has its rates, mode and source.
+    pub fn any_machine_named(&self, name: &str) -> Option<&Machine> {
         let id = self.machine_names.get(name)?;
         self.machines.get(id)
     }

@@ -239,7 +239,7 @@ fn unclaimed(chunk: &Chunk, directory: &Directory) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for first in chunk.reports.firsts() {
         let name = &first.request.whose.machine;
-        let machine = directory.machine_of_use(name);
+        let machine = directory.any_machine_named(name);
         if machine.is_some_and(|machine| machine.source.is_none()) {
             found.insert(name.clone());
         }

@@ -18,7 +18,7 @@ impl Directory {
 
     /// The quality of service that prices count on a machine for a job on its fallback account.
     pub fn fallback_qos(&self, machine: &str) -> Option<&str> {
-        self.machine_of_use(machine)?.fallback_qos.as_deref()
+        self.any_machine_named(machine)?.fallback_qos.as_deref()
     }
 
     /// The account at which fallbacks make a chain longer than one, or a loop. A fallback account must not

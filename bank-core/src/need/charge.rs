@@ -69,7 +69,7 @@ pub(super) fn fallbacks_kept(
     if policy != Shortfall::Fallback {
         return Vec::new();
     }
-    let machine = directory.machine_of_use(&request.whose.machine);
+    let machine = directory.any_machine_named(&request.whose.machine);
     let kept = view.instances.iter().filter_map(|i| i.account);
     let kept = kept.filter_map(|id| directory.account(id));
     let fallbacks = kept.filter_map(|a| directory.fallback_of(a, machine.map(|m| m.id)));

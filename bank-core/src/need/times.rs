@@ -11,7 +11,7 @@ use crate::time::{Seconds, Timestamp};
 
 /// Whether the scheduler of a machine reports all time of reservations.
 pub(super) fn are_reported(request: &Request, directory: &Directory) -> bool {
-    let machine = directory.machine_of_use(&request.whose.machine);
+    let machine = directory.any_machine_named(&request.whose.machine);
     machine.is_some_and(|m| m.reservation_charge == ReservationCharge::Reported)
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn of_correction(
         accounts.extend(directory.suspense().map(|a| a.id));
         let kept = instance.account.and_then(|id| directory.account(id));
         let machine = directory
-            .machine_of_use(&instance.key.machine)
+            .any_machine_named(&instance.key.machine)
             .map(|m| m.id);
         let fallback = kept.and_then(|account| directory.fallback_of(account, machine));
         accounts.extend(fallback.map(|account| account.id));

@@ -16,7 +16,7 @@ pub(super) fn of_report(report: &UsageReport, directory: &Directory, now: Timest
     let request = &report.request;
     let mut accounts = select::possible_payers(directory, &request.whose);
     accounts.extend(directory.suspense().map(|a| a.id));
-    let machine = directory.machine_of_use(&request.whose.machine);
+    let machine = directory.any_machine_named(&request.whose.machine);
     // A record that claims no machine skips this search, which is long if nothing was charged there.
     let unclaimed = machine.filter(|machine| machine.source.is_none() && !report.track);
     // Strict enforcement is checked at the begin of the use, so allocations that ended during it count.

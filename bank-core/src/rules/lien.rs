@@ -153,7 +153,7 @@ pub(super) fn lien_grace(machine: &str, with_flushes: bool, ctx: &Context<'_>) -
 
 /// A machine's flush interval; the default for an unknown machine.
 pub(super) fn flush_interval(machine: &str, ctx: &Context<'_>) -> Seconds {
-    let machine = ctx.directory.machine_of_use(machine);
+    let machine = ctx.directory.any_machine_named(machine);
     machine.map_or(FLUSH_INTERVAL, |m| m.flush_interval)
 }
 
@@ -196,7 +196,7 @@ pub(super) fn cost_used(
     let priced = Priced {
         usage: &usage,
         duration: priced_at.duration,
-        machine: ctx.directory.machine_of_use(machine).map(|m| m.id),
+        machine: ctx.directory.any_machine_named(machine).map(|m| m.id),
         machine_name: machine,
         named: instance.facts.named(),
         at: instance.rates_at.unwrap_or(priced_at.at),

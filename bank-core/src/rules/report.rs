@@ -10,7 +10,8 @@ use crate::view::Context;
 
 /// The machine of a report, if it exists in the bank or did.
 pub(super) fn machine<'a>(report: &UsageReport, ctx: &Context<'a>) -> Option<&'a Machine> {
-    ctx.directory.machine_of_use(&report.request.whose.machine)
+    ctx.directory
+        .any_machine_named(&report.request.whose.machine)
 }
 
 /// The source that charges the machine instead of the report's own: the one that is set. If none is set

@@ -81,7 +81,7 @@ impl<'a> Names<'a> {
     where
         'd: 'a,
     {
-        let machine = directory.machine_of_use(self.machine);
+        let machine = directory.any_machine_named(self.machine);
         let of_reservations = machine
             .filter(|_| self.for_reservation)
             .and_then(|m| m.reservation_account.as_deref());

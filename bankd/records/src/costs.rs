@@ -154,7 +154,7 @@ fn list(directory: &Directory, used: &Used) -> Option<(i128, i128)> {
     let priced = Priced {
         usage: &charge.usage,
         duration: charge.seconds,
-        machine: directory.machine_of_use(&job.machine).map(|m| m.id),
+        machine: directory.any_machine_named(&job.machine).map(|m| m.id),
         machine_name: &job.machine,
         named: Named {
             user: &job.user,

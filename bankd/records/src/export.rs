@@ -386,7 +386,7 @@ fn of_use(used: &Used, directory: &Directory) -> Record {
     let wall = used.wall.or(start.map(|_| between));
     let millionths = used.processors().unwrap_or(1_000_000);
     let processor_time = used.processor_time(wall.unwrap_or(0));
-    let fqdn = directory.machine_of_use(&used.machine).map(|m| &m.fqdn);
+    let fqdn = directory.any_machine_named(&used.machine).map(|m| &m.fqdn);
     let present = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     let stated = used.more.as_deref().map(kept::of_job);
     let reported = Reported(stated.into_iter().flatten().collect());

@@ -254,7 +254,7 @@ fn base(
     let reported = Reported::of(&facts.other, &facts.usage.attributes);
     let outcome = outcome(directory, instance);
     let machine = &instance.key.machine;
-    let fqdn = directory.machine_of_use(machine).map(|m| &m.fqdn);
+    let fqdn = directory.any_machine_named(machine).map(|m| &m.fqdn);
     let stated = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     let measured = match (facts.start, facts.end) {
         (Some(start), Some(end)) if start <= end => end.0.saturating_sub(start.0),
@@ -333,7 +333,7 @@ fn mode(directory: &Directory, instance: &Instance) -> Mode {
         return mode;
     }
     let project = select::named(directory, &instance.facts.project);
-    let machine = directory.machine_of_use(&instance.key.machine);
+    let machine = directory.any_machine_named(&instance.key.machine);
     let project = project.map(|(project, _)| project.id);
     directory.mode(project, machine.map(|machine| machine.id))
 }

@@ -40,6 +40,7 @@ mod proof;
 mod rates;
 mod readme;
 mod reasons;
+mod removed;
 mod sample;
 mod statement;
 mod unchanged;

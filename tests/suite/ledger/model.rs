@@ -410,7 +410,8 @@ impl Trio {
                 // record of another source has given a part back.
                 "open" => left == 0 || matches!(last, Some("held" | "released")),
                 "settled" => left == 0,
-                other => last == Some(other) && left == 0,
+                // That one also ends without an entry.
+                other => [Some(other), Some("expired")].contains(&last) && left == 0,
             };
             if !ok {
                 return Err(format!(

@@ -277,7 +277,7 @@ pub(super) fn billed_now(
         return Some(Billed::plain(given));
     }
     let name = &charge.request.whose.machine;
-    let machine = ctx.directory.machine_of_use(name).map(|m| m.id);
+    let machine = ctx.directory.any_machine_named(name).map(|m| m.id);
     let total = charge.terms.total;
     let mut exact_sum = if total { 0 } else { instance.exact_sum };
     let mut once_sum = if total { 0 } else { instance.once_sum };

@@ -30,7 +30,7 @@ use std::collections::BTreeMap;
 
 /// The reservation that the time of an object belongs to, if the bank computes its idle part.
 fn reservation(instance: &Instance, ctx: &Context<'_>) -> Option<ReservationKey> {
-    let machine = ctx.directory.machine_of_use(&instance.key.machine)?;
+    let machine = ctx.directory.any_machine_named(&instance.key.machine)?;
     if machine.reservation_charge != ReservationCharge::Reported {
         return None;
     }
@@ -288,7 +288,7 @@ fn priced(
     let priced = Priced {
         usage,
         duration,
-        machine: ctx.directory.machine_of_use(name).map(|m| m.id),
+        machine: ctx.directory.any_machine_named(name).map(|m| m.id),
         machine_name: name,
         named: instance.facts.named(),
         at: instance.rates_at.unwrap_or(from),

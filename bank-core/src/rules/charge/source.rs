@@ -20,7 +20,8 @@ pub(super) fn owner<'a>(charge: &Charge, ctx: &Context<'a>) -> Option<&'a str> {
 }
 
 fn machine<'a>(charge: &Charge, ctx: &Context<'a>) -> Option<&'a Machine> {
-    ctx.directory.machine_of_use(&charge.request.whose.machine)
+    ctx.directory
+        .any_machine_named(&charge.request.whose.machine)
 }
 
 /// The machine that the first source of finished usage claims, and that source: that source charges it from then on, until an

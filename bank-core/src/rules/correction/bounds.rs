@@ -24,7 +24,7 @@ pub(super) fn check(
     if undone || billed_after(target, view).is_none() {
         return Ok(());
     }
-    let machine = ctx.directory.machine_of_use(&instance.key.machine);
+    let machine = ctx.directory.any_machine_named(&instance.key.machine);
     let priced = Priced {
         usage: &fallback::priced(instance, ctx),
         duration: Seconds(1),

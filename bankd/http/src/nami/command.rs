@@ -193,7 +193,7 @@ impl EventRequest {
     fn charge(self, event: Event, setting: &Setting<'_>) -> Command {
         let machine = setting
             .directory
-            .machine_of_use(&self.request.whose.machine);
+            .any_machine_named(&self.request.whose.machine);
         let meaning = machine.and_then(|m| m.charge_duration);
         let meaning = meaning.unwrap_or(setting.charge_duration);
         Command::Charge(Charge {

@@ -19,7 +19,7 @@ pub(super) fn named(job: &JobRow) -> Named<'_> {
 /// Adds the calculation to each charge, oldest first. Fees and per-use charges appear at the first charge,
 /// at each increase, and with each total.
 pub(super) fn add(directory: &Directory, job: &JobRow, charges: &[Charge], rows: &mut [ChargeRow]) {
-    let machine = directory.machine_of_use(&job.machine).map(|m| m.id);
+    let machine = directory.any_machine_named(&job.machine).map(|m| m.id);
     let mut once_before = None;
     for (charge, row) in charges.iter().zip(rows) {
         if charge.correction == Some("settle") {

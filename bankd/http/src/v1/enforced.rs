@@ -26,10 +26,10 @@ pub(super) async fn show(call: Call) -> Handled {
     let now = call.now();
     let window = window(&query, now).map_err(|refusal| call.refused(&refusal))?;
     if let Some(name) = &query.machine {
-        call.view.machine(name)?;
+        call.view.machine_ever(name)?;
     }
     if let Some(name) = &query.project {
-        call.view.project(name)?;
+        call.view.project_ever(name)?;
     }
     let work = Work::new(&call.view, query.project, None, query.machine);
     let directory = Arc::clone(call.directory());

@@ -133,7 +133,7 @@ pub(super) async fn refused(call: Call) -> Handled {
     let after = after.transpose();
     let after = after.map_err(|()| call.refused(&pages::bad_cursor()))?;
     if let Some(name) = &query.machine {
-        call.view.machine(name)?;
+        call.view.machine_ever(name)?;
     }
     let view = call.view.clone();
     let keep = move |row: &RefusedRow| {
@@ -307,7 +307,7 @@ fn priced<'a>(then: &Directory, job: &'a JobRow, charge: &'a Charge) -> Priced<'
     Priced {
         usage: &charge.usage,
         duration,
-        machine: then.machine_of_use(&job.machine).map(|m| m.id),
+        machine: then.any_machine_named(&job.machine).map(|m| m.id),
         machine_name: &job.machine,
         named: arithmetic::named(job),
         at: charge

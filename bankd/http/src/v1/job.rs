@@ -414,7 +414,7 @@ fn explanation(directory: &Directory, job: &JobRow, charges: &[Charge]) -> Vec<S
     let all_priced = Priced {
         usage: priced.unwrap_or(&job.usage),
         duration: job.charged,
-        machine: directory.machine_of_use(&job.machine).map(|m| m.id),
+        machine: directory.any_machine_named(&job.machine).map(|m| m.id),
         machine_name: &job.machine,
         named: arithmetic::named(job),
         at,

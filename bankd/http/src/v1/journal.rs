@@ -185,11 +185,11 @@ impl Filter {
     fn new(view: &View, query: JournalQuery) -> Result<Filter, Failure> {
         let mut projects = None;
         if let Some(name) = &query.project {
-            let project = view.project(name)?;
+            let project = view.project_ever(name)?;
             let directory = view.directory();
             let below = |id| query.tree && directory.lineage(id).iter().any(|p| p.id == project.id);
-            let all = directory.projects();
-            let all = all.filter(|p| p.id == project.id || below(p.id));
+            let all = directory.projects().filter(|p| below(p.id));
+            let all = std::iter::once(project).chain(all);
             projects = Some(all.map(|p| p.name.clone()).collect());
         } else if query.tree {
             return Err(Failure::new("bad_request", "tree: no project is named"));
@@ -197,7 +197,7 @@ impl Filter {
         let account = query
             .account
             .as_deref()
-            .map(|n| view.account(n))
+            .map(|n| view.account_ever(n))
             .transpose()?;
         let account = account.map(|a| a.id);
         Ok(Filter {

@@ -117,7 +117,7 @@ fn prices(
     let priced = Priced {
         usage: &properties,
         duration: Seconds(duration),
-        machine: directory.machine_of_use(&machine).map(|m| m.id),
+        machine: directory.any_machine_named(&machine).map(|m| m.id),
         machine_name: &machine,
         named: Named {
             user: &user,
@@ -303,7 +303,7 @@ fn count(directory: &Directory, rates: &[Rate], row: &UsedRow, tally: &mut Tally
     let priced = Priced {
         usage,
         duration: seconds,
-        machine: directory.machine_of_use(&row.machine).map(|m| m.id),
+        machine: directory.any_machine_named(&row.machine).map(|m| m.id),
         machine_name: &row.machine,
         named: Named {
             user: &row.user,

@@ -89,7 +89,7 @@ fn machine(
     name: Option<&str>,
 ) -> Result<bank_core::model::Machine, crate::error::Failure> {
     if let Some(name) = name {
-        return Ok(call.view.machine(name)?.clone());
+        return Ok(call.view.machine_ever(name)?.clone());
     }
     let machines = call.directory().machines();
     let mut seen = machines.filter(|m| !m.deleted && call.view.sees_machine(&m.name));

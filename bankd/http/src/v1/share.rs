@@ -117,7 +117,7 @@ pub(super) async fn contribution(call: Call) -> Handled {
         return ok(&ContributionReport::default());
     }
     if let Some(name) = &query.project {
-        call.view.project(name)?;
+        call.view.project_ever(name)?;
     }
     let names = Names {
         user: query.user.as_deref(),

@@ -119,7 +119,7 @@ fn shaped(decided: &Decided<'_>, report: &UsageReport, used: &Used) -> UsageItem
         .and_then(|id| decided.directory.account(id));
     let machine = &report.request.whose.machine;
     let unbilled = charged.is_some_and(|c| c.billing == bank_core::effects::Billing::Unbilled);
-    let known = decided.directory.machine_of_use(machine);
+    let known = decided.directory.any_machine_named(machine);
     let is_own = known.is_some_and(|known| known.source.as_deref() == Some(&report.source));
     let detail = match (used.became, &used.charged_by) {
         (Became::Kept | Became::Duplicate, Some(_)) if is_own => Some(format!(

@@ -26,11 +26,17 @@ pub(super) trait Lookup {
     /// A project in view.
     fn project(&self, name: &str) -> Result<&Project, Failure>;
 
+    /// The same, including removed projects.
+    fn project_ever(&self, name: &str) -> Result<&Project, Failure>;
+
     /// A user in view.
     fn user(&self, name: &str) -> Result<&User, Failure>;
 
     /// A machine in view.
     fn machine(&self, name: &str) -> Result<&Machine, Failure>;
+
+    /// The same, including removed machines.
+    fn machine_ever(&self, name: &str) -> Result<&Machine, Failure>;
 
     /// A visible account, by name, else by number. For a restricted caller, hidden and missing numbers give
     /// the same error (decisions.md 23).
@@ -45,7 +51,13 @@ pub(super) trait Lookup {
 
 impl Lookup for View {
     fn project(&self, name: &str) -> Result<&Project, Failure> {
-        let found = self.directory().project_named(name);
+        let found = self.project_ever(name)?;
+        let found = Some(found).filter(|project| !project.deleted);
+        found.ok_or_else(|| self.unknown("project", name))
+    }
+
+    fn project_ever(&self, name: &str) -> Result<&Project, Failure> {
+        let found = self.directory().any_project_named(name);
         found
             .filter(|p| self.sees_project(p))
             .ok_or_else(|| self.unknown("project", name))
@@ -59,7 +71,13 @@ impl Lookup for View {
     }
 
     fn machine(&self, name: &str) -> Result<&Machine, Failure> {
-        let found = self.directory().machine_named(name);
+        let found = self.machine_ever(name)?;
+        let found = Some(found).filter(|machine| !machine.deleted);
+        found.ok_or_else(|| self.unknown("machine", name))
+    }
+
+    fn machine_ever(&self, name: &str) -> Result<&Machine, Failure> {
+        let found = self.directory().any_machine_named(name);
         found
             .filter(|m| self.sees_machine(&m.name))
             .ok_or_else(|| self.unknown("machine", name))

@@ -34,10 +34,10 @@ pub(super) async fn show(call: Call) -> Handled {
         return Err(call.refused(&refusal));
     }
     if let Some(name) = &query.project {
-        call.view.project(name)?;
+        call.view.project_ever(name)?;
     }
     if let Some(name) = &query.machine {
-        call.view.machine(name)?;
+        call.view.machine_ever(name)?;
     }
     let until = call.now();
     let from = until.minus(Seconds(i64::from(days) * 86_400));

@@ -89,7 +89,7 @@ impl<'a> Replayed<'a> {
         let priced = Priced {
             usage,
             duration,
-            machine: directory.machine_of_use(&one.machine).map(|m| m.id),
+            machine: directory.any_machine_named(&one.machine).map(|m| m.id),
             machine_name: &one.machine,
             named: Named {
                 user: &one.user,

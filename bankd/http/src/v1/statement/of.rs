@@ -185,7 +185,7 @@ fn subject(call: &Call, query: &StatementQuery) -> Result<Subject, Failure> {
         return Err(one("tree"));
     }
     if let Some(name) = &query.project {
-        let project = view.project(name)?;
+        let project = view.project_ever(name)?;
         return Ok(Subject::Project {
             id: project.id,
             name: project.name.clone(),
