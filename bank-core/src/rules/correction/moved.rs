@@ -134,7 +134,17 @@ fn last_charge<'a>(
 pub(super) fn in_force<'a>(root: &PastTx, view: &'a View) -> Vec<&'a Placed> {
     let mut kept = standing(&view.history);
     kept.retain(|(tx, _)| *tx != root.id);
+    // What is done again is there as itself.
+    let is_reversal = |id| {
+        let mut all = view.history.iter();
+        all.any(|(_, e)| e.id == id && e.kind == EntryKind::Reverse)
+    };
+    let is_again =
+        |e: &Entry| e.kind == EntryKind::Reverse && e.takes_back.is_some_and(is_reversal);
     let returns = |(tx, e): &&&Placed| {
+        if is_again(e) {
+            return false;
+        }
         let rows = rows_of(*tx, view);
         let Some((last, before)) = rows.split_last() else {
             return false;

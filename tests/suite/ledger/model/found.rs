@@ -3,7 +3,7 @@
 use super::{SITES, Trio};
 
 /// Scripts that other seeds found.
-const FOUND: [&str; 7] = [
+const FOUND: [&str; 9] = [
     // An amended record names another user after a refund.
     "on a site with order hierarchy-first\nusage P1 by=bob/P/colony 1p 15s ran=-30,-5\nrefund P1 at=colony part=5\n\
      usage P1 by=amy/P/colony 1p 15s ran=T0-30,T0-10",
@@ -22,6 +22,12 @@ const FOUND: [&str; 7] = [
     // A charge that is kept has an attribute of the wrong type.
     "on a site with the defaults\nattr add Power number\nreserve P1 by=amy/P/colony 1p 31s\n\
      charge P1 by=amy/P/colony 1p 0s Power=x last checked newest from=gold ran=-20,+0",
+    // An amended record moves a use; the move is undone, done again and undone.
+    "on a site with the defaults\nusage P1 by=amy/P/colony 1p 15s ran=T0-30,T0-10\n\
+     usage P1 by=amy/W/colony 1p 15s ran=T0-30,T0-10\nundo 1\nundo 1\nundo 1",
+    // A charge of nothing is undone after another user has the use.
+    "on a site with the defaults\nusage P1 by=bob/P/colony 1p 15s ran=-30,-10\ncharge P1 by=bob/P/colony 1p 0s\n\
+     usage P1 by=amy/P/colony 1p 15s ran=T0-30,T0-10\nundo 2",
     // A machine with a rate of its own is removed before a charge.
     "on a site with the defaults\nrate set VBR Processors 2 machine=blue\nmachine rm blue\ntick 60\n\
      charge P1 by=amy/P/blue 1p 1s",

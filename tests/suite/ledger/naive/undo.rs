@@ -211,7 +211,7 @@ impl Naive {
         let Some(own) = self.journal[root].entries.first() else {
             return false;
         };
-        let is_other = |e: &Entry| e.project != own.project;
+        let is_other = |e: &Entry| (&e.project, &e.user) != (&own.project, &own.user);
         let mut later = self.journal.iter().enumerate().skip(target + 1);
         later.any(|(number, tx)| {
             let mut bills = tx.entries.iter().enumerate();
