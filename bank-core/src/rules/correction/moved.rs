@@ -49,7 +49,7 @@ pub(super) fn name_mover(
         // The charge before it is in force again.
         let before = || {
             let mut others = in_force(root, view).into_iter();
-            let before = |(tx, e): &&Placed| *tx < root.id && e.delta.shadow <= 0;
+            let before = |(tx, _): &&Placed| *tx < root.id;
             others.rfind(before).map(|(_, entry)| entry)
         };
         if undone {
@@ -158,7 +158,9 @@ pub(super) fn in_force<'a>(root: &PastTx, view: &'a View) -> Vec<&'a Placed> {
         let mut later = given.iter().filter(|(later, _)| later > tx);
         later.any(|(_, back)| (&back.project, &back.user) == (&e.project, &e.user))
     };
-    kept.retain(|placed| bills(placed.1.kind) && !is_given(placed));
+    // Shadow charges that were given back are charges below 0.
+    let charges = |e: &Entry| bills(e.kind) && e.delta.shadow <= 0;
+    kept.retain(|placed| charges(&placed.1) && !is_given(placed));
     kept
 }
 
