@@ -92,8 +92,16 @@ pub(crate) struct Added {
     pub(super) more: Sums,
     /// The use afterwards, where all of it was looked at.
     pub(super) after: Option<Sums>,
-    /// Then the difference by owner too. Those of a use whose hours its record states include its charges.
+    /// The difference by owner, where all of it was looked at, or where others than the present owner have a part. Those of
+    /// a use whose hours its record states include its charges.
     pub(super) by_owner: BTreeMap<OwnerKey, Sums>,
+}
+
+impl Added {
+    fn of_owner(&mut self, key: &Key<'_>) -> &mut Sums {
+        let owner = [key.project, key.user, key.pi].map(str::to_owned);
+        self.by_owner.entry(owner.into()).or_default()
+    }
 }
 
 /// The rows that a command changes, in their previous state.
@@ -422,9 +430,7 @@ impl Rollups {
             Part::Used(used, own) => {
                 let turned = sign.turned(own == Sign::Minus);
                 all.add(used.totals(), own);
-                let owner = [key.project, key.user, key.pi].map(str::to_owned);
-                let of_owner = added.by_owner.entry(owner.into()).or_default();
-                of_owner.add(used.totals(), turned);
+                added.of_owner(key).add(used.totals(), turned);
                 pending.spread(connection, key, &used, turned)
             }
             Part::Job(job) => pending.count(connection, key, &job, sign),

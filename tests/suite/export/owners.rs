@@ -397,3 +397,36 @@ fn a_project_of_usage_only_is_selected_by_its_name() {
         assert_ne!(refused.exit, 0, "{command:?}");
     }
 }
+
+/// A total that falls gives back to each user who was charged, and leaves each of them a part of the hours.
+#[test]
+fn a_total_that_falls_leaves_each_user_a_part() {
+    let mut bank = funded();
+    let charge = |bank: &Bank, user: &str, seconds: &str, total: &[&str]| {
+        let words = [
+            "charge",
+            "a",
+            "-m",
+            "colony",
+            "-A",
+            "chemistry",
+            "--procs",
+            "1",
+        ];
+        let own = ["-u", user, "--duration", seconds];
+        bank.bank_ok(&[&words[..], &own, total].concat());
+    };
+    charge(&bank, "amy", "200", &[]);
+    charge(&bank, "bob", "50", &[]);
+    charge(&bank, "bob", "200", &[]);
+    agree(&bank);
+    charge(&bank, "bob", "200", &["--total"]);
+    agree(&bank);
+    // Done and undone, each time.
+    for _ in 0..4 {
+        let last = bank.query("SELECT max(id) FROM tx").concat().concat();
+        bank.bank_ok(&["undo", &last, "--allow-debt"]);
+        agree(&bank);
+    }
+    bank.verify();
+}

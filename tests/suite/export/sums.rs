@@ -12,8 +12,8 @@ use crate::harness::{Bank, T0, amount};
 /// Processor-seconds and charges in thousandths.
 type Figures = (i128, i128);
 
-/// The figures of projects that have any.
-type Projects = BTreeMap<String, Figures>;
+/// The figures of projects and users that have any, by both names with a blank between.
+type Owners = BTreeMap<String, Figures>;
 
 /// `bank usage` of all time.
 fn ever(bank: &Bank, more: &[&str]) -> String {
@@ -21,9 +21,9 @@ fn ever(bank: &Bank, more: &[&str]) -> String {
     bank.bank_ok(&[&words[..], more].concat())
 }
 
-/// The figures by `bank usage`, in all and of each project.
-fn usage(bank: &Bank) -> (Figures, Projects) {
-    let text = ever(bank, &["--by", "project", "--json"]);
+/// The figures by `bank usage`, in all and of each project and user.
+fn usage(bank: &Bank) -> (Figures, Owners) {
+    let text = ever(bank, &["--by", "project,user", "--json"]);
     let table: Value = serde_json::from_str(&text).unwrap();
     let figures = |row: &Value| {
         (
@@ -32,27 +32,32 @@ fn usage(bank: &Bank) -> (Figures, Projects) {
         )
     };
     let rows = table["rows"].as_array().unwrap().iter();
-    let rows = rows.map(|row| (row["keys"]["project"].as_str().unwrap_or(""), figures(row)));
+    let rows = rows.map(|row| (owner(&row["keys"]), figures(row)));
     (figures(&table["total"]), added(rows))
 }
 
-/// Sums by project, without those of nothing.
-fn added<'a>(rows: impl Iterator<Item = (&'a str, Figures)>) -> Projects {
-    let mut sums = Projects::new();
-    for (project, (hours, charge)) in rows {
-        let own = sums.entry(project.to_owned()).or_default();
+/// The names of a row's project and user.
+fn owner(row: &Value) -> String {
+    let [project, user] = ["project", "user"].map(|name| row[name].as_str().unwrap_or(""));
+    format!("{project} {user}").trim_end().to_owned()
+}
+
+/// Sums by owner, without those of nothing.
+fn added(rows: impl Iterator<Item = (String, Figures)>) -> Owners {
+    let mut sums = Owners::new();
+    for (owner, (hours, charge)) in rows {
+        let own = sums.entry(owner).or_default();
         *own = (own.0 + hours, own.1 + charge);
     }
     sums.retain(|_, figures| *figures != (0, 0));
     sums
 }
 
-/// The sums of lines by project.
-fn by_project(lines: &[Value]) -> Projects {
-    let rows = lines.iter().map(|line| {
-        let project = line["project"].as_str().unwrap_or("");
-        (project, summed(std::slice::from_ref(line)))
-    });
+/// The sums of lines by owner.
+fn by_owner(lines: &[Value]) -> Owners {
+    let rows = lines
+        .iter()
+        .map(|line| (owner(line), summed(std::slice::from_ref(line))));
     added(rows)
 }
 
@@ -113,20 +118,20 @@ fn of_ur1(text: &str) -> i128 {
 /// Compares the exact columns of lines with `bank usage`: corrections of reservations have hours but no duration.
 #[track_caller]
 pub(crate) fn agree_exactly(bank: &Bank) -> (i128, i128) {
-    let (known, projects) = usage(bank);
+    let (known, owners) = usage(bank);
     let lines = uses(&export(bank, &["jsonl"]));
     assert_eq!(summed(&lines), known);
-    assert_eq!(by_project(&lines), projects);
+    assert_eq!(by_owner(&lines), owners);
     known
 }
 
 /// Compares every format that sums with `bank usage`; gives its figures.
 #[track_caller]
 pub(crate) fn agree(bank: &Bank) -> (i128, i128) {
-    let (known, projects) = usage(bank);
+    let (known, owners) = usage(bank);
     let lines = uses(&export(bank, &["jsonl"]));
     assert_eq!(exported(&lines), known);
-    assert_eq!(by_project(&lines), projects);
+    assert_eq!(by_owner(&lines), owners);
     let csv = export(bank, &["csv"]);
     let mut lines = csv.lines();
     let head: Vec<&str> = lines.next().unwrap().split(',').collect();
@@ -360,7 +365,7 @@ fn undone_amendments_and_assignments_name_one_owner() {
     agree(&bank);
     bank.bank_ok(&["undo", &taken]);
     let without = agree(&bank);
-    assert_eq!(usage(&bank).1["lost"], (1_200_000, 1_200_000));
+    assert_eq!(usage(&bank).1["lost amy"], (1_200_000, 1_200_000));
     let both = bank
         .query("SELECT id FROM tx ORDER BY id DESC LIMIT 2")
         .concat();

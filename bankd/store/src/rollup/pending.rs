@@ -32,6 +32,11 @@ pub(crate) struct Key<'a> {
 }
 
 impl Key<'_> {
+    /// Whether both are of one project and user.
+    pub(super) fn is_of(&self, other: &Key<'_>) -> bool {
+        (self.project, self.user) == (other.project, other.user)
+    }
+
     /// Its bytes: no two keys have the same.
     fn bytes(&self, into: &mut Vec<u8>) {
         into.clear();

@@ -5,9 +5,9 @@ use super::charge::{Charge, Class};
 use super::charged::{self, Subject};
 use super::pending::{Key, Pending};
 use super::taken::{self, Taken};
-use super::{Rollups, Touched, ready};
+use super::{Added, Rollups, Touched, ready};
 use bank_core::effects::{Effects, Entry, UsageRow};
-use bank_core_figures::rollup::{Sign, Sums};
+use bank_core_figures::rollup::Sign;
 use rusqlite::Connection;
 
 /// The usage rows of a command with their charges.
@@ -29,8 +29,8 @@ pub(super) fn written(
         return Ok(());
     };
     let instance = &change.instance;
-    let own = usages.iter().filter(|(row, _)| row.instance == instance.id);
-    let billed = own.map(|(_, charge)| charge);
+    let billed = usages.iter().filter(|(row, _)| row.instance == instance.id);
+    let billed = billed.map(|(_, charge)| charge);
     let is_first = |charge: &&Charge| instance.record.is_some_and(|record| record.0 == charge.id);
     let (first, account, was) = if let Some(Touched::Grown {
         first,
@@ -44,9 +44,7 @@ pub(super) fn written(
         let Some(first) = billed.clone().find(is_first) else {
             return Ok(());
         };
-        let entries = effects.transactions.iter().flat_map(|tx| &tx.entries);
-        let mut own = entries.filter(|e| e.usage.is_some_and(|usage| usage.0 == first.id));
-        let paid = own.next().and_then(|entry| entry.account);
+        let paid = entry_of(effects, first).and_then(|entry| entry.account);
         let account = instance.account.or(paid).map_or(0, |account| account.0);
         (first, account, None)
     };
@@ -68,29 +66,37 @@ pub(super) fn written(
         ..
     } = rollups;
     let factors = ready(factors, connection)?;
-    let mut more = Sums::default();
-    for charge in billed {
+    let mut own = Added::default();
+    let owners = billed.map(|charge| (charge, key_of(effects, charge, &key)));
+    let is_shared = owners.clone().any(|(_, owner)| !owner.is_of(&key));
+    for (charge, key) in owners {
         let used = charge.used(factors, key.machine, began);
-        more.add(used.totals(), Sign::Plus);
-        let key = key_of(effects, charge, &key);
+        if is_shared {
+            own.of_owner(&key).add(used.totals(), Sign::Plus);
+        }
+        own.more.add(used.totals(), Sign::Plus);
         pending.spread(connection, &key, &used, Sign::Plus)?;
     }
-    let own = added.entry(id).or_default();
-    (own.more, own.after) = (more, grown.is_none().then_some(more));
-    let submit = instance.facts.submit;
-    let job = charged::job(first, submit, instance.used_until, !instance.is_open());
+    own.after = grown.is_none().then_some(own.more);
+    added.insert(id, own);
+    let (submit, end) = (instance.facts.submit, instance.used_until);
+    let job = charged::job(first, submit, end, !instance.is_open());
     match was {
         Some(was) => pending.recount(connection, &key, was, &job),
         None => pending.count(connection, &key, &job, Sign::Plus),
     }
 }
 
+/// The first entry of a charge.
+fn entry_of<'a>(effects: &'a Effects, charge: &Charge) -> Option<&'a Entry> {
+    let mut entries = effects.transactions.iter().flat_map(|tx| &tx.entries);
+    entries.find(|e| e.usage.is_some_and(|usage| usage.0 == charge.id))
+}
+
 /// Rollup key of the use of a charge: that of its instance, but the project and the user of the charge.
 fn key_of<'a>(effects: &'a Effects, charge: &Charge, of_instance: &Key<'a>) -> Key<'a> {
-    let mut entries = effects.transactions.iter().flat_map(|tx| &tx.entries);
-    let entry = entries.find(|e| e.usage.is_some_and(|usage| usage.0 == charge.id));
     let is_other = |e: &&Entry| e.project != of_instance.project || e.user != of_instance.user;
-    match entry.filter(is_other) {
+    match entry_of(effects, charge).filter(is_other) {
         Some(entry) => Key {
             project: &entry.project,
             account: entry.account.map_or(0, |account| account.0),
