@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::sums::{agree, agree_exactly, last, thousandths};
+use super::sums::{agree, agree_exactly, last, paid_everywhere, thousandths};
 use super::{bank, export, path, uses};
 use crate::harness::{Bank, Setup, T0};
 
@@ -422,11 +422,65 @@ fn a_total_that_falls_leaves_each_user_a_part() {
     agree(&bank);
     charge(&bank, "bob", "200", &["--total"]);
     agree(&bank);
-    // Done and undone, each time.
+    paid_everywhere(&bank, "chemistry", 200);
     for _ in 0..4 {
-        let last = bank.query("SELECT max(id) FROM tx").concat().concat();
-        bank.bank_ok(&["undo", &last, "--allow-debt"]);
-        agree(&bank);
+        turn_last(&bank);
     }
     bank.verify();
+}
+
+/// Undoes the last transaction, or does again what it undid, and compares.
+fn turn_last(bank: &Bank) {
+    let last = bank.query("SELECT max(id) FROM tx").concat().concat();
+    bank.bank_ok(&["undo", &last, "--allow-debt"]);
+    agree(bank);
+}
+
+/// The move of a use by an amended record, and its assignment, undone and done again.
+#[test]
+fn a_use_goes_with_its_move_and_comes_back_with_the_undo() {
+    for mode in ["strict", "track"] {
+        let mut bank = funded();
+        bank.bank_ok(&["machine", "set", "colony", "--mode", mode]);
+        bank.set_clock(T0 + 86_400);
+        let record = |bank: &Bank, project: &str, user: &str| {
+            let (file, name) = path(bank, "in.jsonl");
+            let line = format!(
+                r#"{{"source":"x","id":"a","machine":"colony","project":"{project}","user":"{user}","start":"{}","end":"{}","processors":1}}"#,
+                "2026-01-01T00:00:00Z", "2026-01-01T00:10:00Z"
+            );
+            std::fs::write(file, line).unwrap();
+            bank.bank_ok(&["import", "jsonl", &name]);
+            agree(bank);
+        };
+        let paid = |bank: &Bank, chemistry: i64, physics: i64| {
+            let parts = if mode == "track" {
+                [0; 2]
+            } else {
+                [chemistry, physics]
+            };
+            paid_everywhere(bank, "chemistry", parts[0]);
+            paid_everywhere(bank, "physics", parts[1]);
+        };
+        record(&bank, "chemistry", "amy");
+        record(&bank, "physics", "bob");
+        for _ in 0..3 {
+            paid(&bank, 0, 600);
+            turn_last(&bank);
+            let owner = bank.query("SELECT project, user FROM instance");
+            assert_eq!(owner, [["chemistry", "amy"]], "{mode}");
+            paid(&bank, 600, 0);
+            turn_last(&bank);
+        }
+        record(&bank, "lost", "bob");
+        bank.bank_ok(&["unmapped", "assign", "account=lost", "chemistry", "--yes"]);
+        agree(&bank);
+        for _ in 0..2 {
+            paid(&bank, 600, 0);
+            turn_last(&bank);
+            paid(&bank, 0, 0);
+            turn_last(&bank);
+        }
+        bank.verify();
+    }
 }

@@ -404,14 +404,17 @@ impl Trio {
             let entries = journal.iter().flat_map(|tx| &tx.entries);
             let own: Vec<&Line> = entries.filter(|line| line.lien == Some(id)).collect();
             let left: i64 = own.iter().map(|e| e.delta.held + e.delta.shadow_held).sum();
-            let last = own.iter().rev().find_map(|line| ending(&line.kind));
+            let ended = own.iter().rfind(|line| ending(&line.kind).is_some());
+            let last = ended.and_then(|line| ending(&line.kind));
+            let is_nothing = ended.is_some_and(|e| (e.delta.held, e.delta.shadow_held) == (0, 0));
             let ok = match state.as_str() {
                 // One that expired with nothing left holds nothing when it is revived. One that waits for the
                 // record of another source has given a part back.
                 "open" => left == 0 || matches!(last, Some("held" | "released")),
                 "settled" => left == 0,
-                // That one also ends without an entry.
-                other => [Some(other), Some("expired")].contains(&last) && left == 0,
+                // One that was revived with nothing ends without an entry of its own.
+                _ if last == Some("expired") && is_nothing => left == 0,
+                other => last == Some(other) && left == 0,
             };
             if !ok {
                 return Err(format!(

@@ -75,6 +75,7 @@ fn late_usage_of_a_removed_machine_has_its_settings() {
     );
     assert_eq!(bank.figures("own").0, 1000 - 30);
     assert_eq!(bank.figures("chemistry").0, 1_000_000 - 90);
+    sums::paid_everywhere(&bank, "own", 30);
     sums::agree(&bank);
     bank.verify();
 }

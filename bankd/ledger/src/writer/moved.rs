@@ -13,7 +13,6 @@ pub(super) struct Files {
 }
 
 /// What a look at the files found.
-#[derive(Debug, PartialEq, Eq)]
 pub(super) enum Look {
     InPlace,
     /// They are in place again.

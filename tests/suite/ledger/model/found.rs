@@ -3,7 +3,7 @@
 use super::{SITES, Trio};
 
 /// Scripts that other seeds found.
-const FOUND: [&str; 9] = [
+const FOUND: [&str; 10] = [
     // An amended record names another user after a refund.
     "on a site with order hierarchy-first\nusage P1 by=bob/P/colony 1p 15s ran=-30,-5\nrefund P1 at=colony part=5\n\
      usage P1 by=amy/P/colony 1p 15s ran=T0-30,T0-10",
@@ -28,6 +28,9 @@ const FOUND: [&str; 9] = [
     // A charge of nothing is undone after another user has the use.
     "on a site with the defaults\nusage P1 by=bob/P/colony 1p 15s ran=-30,-10\ncharge P1 by=bob/P/colony 1p 0s\n\
      usage P1 by=amy/P/colony 1p 15s ran=T0-30,T0-10\nundo 2",
+    // A lien that expired with nothing left is revived and replaced.
+    "on a site with the defaults\nreserve P1 by=amy/P/colony 1p 3s\ncharge P1 by=amy/P/colony 1p 3s\ntick 650\n\
+     lien extend 1 +5\nreserve P1 by=amy/P/colony 1p 0s",
     // A machine with a rate of its own is removed before a charge.
     "on a site with the defaults\nrate set VBR Processors 2 machine=blue\nmachine rm blue\ntick 60\n\
      charge P1 by=amy/P/blue 1p 1s",
