@@ -33,7 +33,7 @@ impl Reading {
     }
 
     /// The time since an earlier reading; none if nothing measured the time between.
-    fn since(&self, earlier: &Reading) -> Option<i64> {
+    pub fn since(&self, earlier: &Reading) -> Option<i64> {
         let same = self.boot == earlier.boot && self.boot != 0;
         same.then(|| self.steady.0.saturating_sub(earlier.steady.0).max(0))
     }
@@ -48,6 +48,8 @@ pub struct Seen {
     pub believed: Timestamp,
     /// The last recorded instant when the clock stepped back, while it has not caught up.
     pub back_from: Option<Timestamp>,
+    /// The time that the clock would show if it had not stepped back, while it shows an earlier one.
+    pub unstepped: Option<Timestamp>,
 }
 
 /// The result of a look at the clock.
@@ -71,8 +73,6 @@ pub struct Watch {
     max_downtime: Seconds,
     seen: Option<Seen>,
     held: Option<Timestamp>,
-    /// Where the steady clock was when the clock stepped back, and the time that was expected then.
-    stepped: Option<(Reading, Timestamp)>,
     /// Nobody has looked since the start.
     starts: bool,
 }
@@ -85,7 +85,6 @@ impl Watch {
             max_downtime: Seconds(0),
             seen,
             held: None,
-            stepped: None,
             starts: true,
         }
     }
@@ -115,31 +114,31 @@ impl Watch {
         let expected = self.expected(&reading, recorded, back_from);
         let trusted = self.trusted(&reading);
         // A clock that stepped back may come right again: the time until then was seen to pass.
-        let line = self.stepped.and_then(|(at, expected)| {
-            let passed = reading.since(&at)?;
-            Some(Timestamp(expected.0.saturating_add(passed)))
-        });
-        let before = line.map_or(expected, |line| line.max(expected));
-        let is_ahead = reading.clock > before.plus(trusted);
+        let unstepped = self
+            .unstepped(&reading)
+            .map_or(expected, |t| t.max(expected));
+        let is_ahead = reading.clock > unstepped.plus(trusted);
         let downtime = self.downtime(&reading).filter(|_| !is_ahead);
         self.starts = false;
         self.held = is_ahead.then_some(reading.clock);
         let steps = reading.clock < expected.minus(SLEW);
-        let believed = if is_ahead { expected } else { reading.clock };
-        if reading.clock >= before.minus(SLEW) {
-            self.stepped = None;
-        } else if line.is_none() {
-            self.stepped = Some((reading, expected));
-        }
+        let believed = match (is_ahead, expected < recorded) {
+            (false, _) => reading.clock,
+            (true, false) => expected,
+            // The ledger waited for a clock that had stepped back, and waits no longer.
+            (true, true) => unstepped,
+        };
         if steps {
             back_from = Some(recorded);
         } else if believed >= recorded {
             back_from = None;
         }
+        let is_behind = reading.clock < unstepped.minus(SLEW);
         self.seen = Some(Seen {
             reading,
             believed,
             back_from,
+            unstepped: is_behind.then_some(unstepped),
         });
         Look {
             now: believed.max(recorded),
@@ -147,6 +146,17 @@ impl Watch {
             held: self.held,
             downtime,
         }
+    }
+
+    /// The time that the clock would show now if it had not stepped back. The time for which the machine was
+    /// off is unknown, and not in it.
+    fn unstepped(&self, reading: &Reading) -> Option<Timestamp> {
+        let seen = self.seen.as_ref()?;
+        let passed = reading.since(&seen.reading).unwrap_or(0);
+        // A clock that had caught up by the last run was right.
+        let counts = !self.starts || seen.back_from.is_some();
+        let then = seen.unstepped.filter(|_| counts)?;
+        Some(Timestamp(then.0.saturating_add(passed)))
     }
 
     /// The distance that the clock may be ahead of the expected time. At a start of the machine, it is the
@@ -319,6 +329,53 @@ mod tests {
         let mut up = start(friday.seen());
         let look = up.look(at(231_400, 50_060, 7), recorded);
         assert_eq!(seconds(look), (1060, None, Some(231_400)));
+    }
+
+    #[test]
+    fn a_clock_that_comes_right_again_after_a_step_back_needs_no_operator() {
+        let recorded = Timestamp::from_seconds(100_000);
+        let mut watch = Watch::new(HOUR, None);
+        watch.look(at(100_000, 0, 7), recorded);
+        watch.look(at(13_610, 10, 7), recorded);
+        let behind = watch.seen();
+        // By itself, and after a restart of the daemon while it was behind.
+        let right = at(100_020, 20, 7);
+        for mut watch in [watch, Watch::new(HOUR, behind)] {
+            assert_eq!(seconds(watch.look(right, recorded)), (100_020, None, None));
+            assert_eq!(watch.seen().unwrap_or_default().unstepped, None);
+        }
+        // One that goes too far waits, and the ledger's time goes on.
+        for mut watch in [watch, Watch::new(HOUR, behind)] {
+            let far = at(107_220, 20, 7);
+            assert_eq!(
+                seconds(watch.look(far, recorded)),
+                (100_020, None, Some(107_220))
+            );
+            let far = at(107_240, 40, 7);
+            assert_eq!(
+                seconds(watch.look(far, recorded)),
+                (100_040, None, Some(107_240))
+            );
+            let right = at(100_060, 60, 7);
+            assert_eq!(seconds(watch.look(right, recorded)), (100_060, None, None));
+        }
+        // A step back to the right time, that has caught up with the ledger: another jump goes on from there.
+        let caught_up = Timestamp::from_seconds(13_700);
+        for mut watch in [watch, Watch::new(HOUR, behind)] {
+            watch.look(at(13_700, 100, 7), caught_up);
+            let far = at(200_000, 110, 7);
+            assert_eq!(
+                seconds(watch.look(far, caught_up)),
+                (13_710, None, Some(200_000))
+            );
+        }
+        // The state may be that of the step, when the daemon was killed after the clock had come right.
+        let mut killed = Watch::new(HOUR, behind);
+        let later = Timestamp::from_seconds(100_030);
+        assert_eq!(
+            seconds(killed.look(at(100_040, 40, 7), later)),
+            (100_040, None, None)
+        );
     }
 
     #[test]

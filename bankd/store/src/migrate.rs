@@ -16,7 +16,7 @@ macro_rules! migrations {
 }
 
 /// Every migration, the first with number 1.
-const MIGRATIONS: [&str; 58] = migrations! {
+const MIGRATIONS: [&str; 60] = migrations! {
     "0001_ledger.sql" "0002_accounts.sql" "0003_reversal.sql" "0004_rates.sql" "0005_windows.sql"
     "0006_cycles.sql" "0007_particulars.sql" "0008_past.sql" "0009_usage.sql" "0010_records.sql"
     "0011_scheduler.sql" "0012_collectors.sql" "0013_trust.sql" "0014_waypoint_seal.sql" "0015_rollup.sql"
@@ -28,7 +28,7 @@ const MIGRATIONS: [&str; 58] = migrations! {
     "0041_request.sql" "0042_idle_time.sql" "0043_blocks.sql" "0044_undone.sql" "0045_place.sql"
     "0046_portions.sql" "0047_owners.sql" "0048_earlier_records.sql" "0049_given.sql" "0050_quarantine_numbers.sql"
     "0051_quarantine_past.sql" "0052_use_account.sql" "0053_correction_time.sql" "0054_answer.sql" "0055_uuids.sql"
-    "0056_answer_seal.sql" "0057_refused_use.sql" "0058_refused_past.sql"
+    "0056_answer_seal.sql" "0057_refused_use.sql" "0058_refused_past.sql" "0059_clock_unstepped.sql" "0060_clock_seal.sql"
 };
 
 /// The last migration that changed the rollup format: a bank of an earlier version is backfilled.

@@ -293,6 +293,7 @@ fn beside(path: &Path, store: &mut SqliteStore, now: Timestamp) {
         reading: Reading::moved(now),
         believed: now,
         back_from: None,
+        unstepped: Some(now),
     };
     store.keep_seen(&seen).unwrap();
     store.commit().unwrap();

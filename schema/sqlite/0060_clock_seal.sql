@@ -1,0 +1,1 @@
+-- The row of `clock` is sealed again when this migration has run.
