@@ -67,8 +67,10 @@ pub struct JournalPage {
     pub items: Vec<JournalEntry>,
     /// Cursor of the next page; `null` on the last page.
     pub next: Option<String>,
-    /// The last transaction that the search reached, even if it is not among the items. A reader that
-    /// follows the journal sends it as `after`, also after a restart of either program.
+    /// The last transaction that the search reached, even if it is not among the items: its number and the
+    /// beginning of its hash, `412~9f3a5c01`. A reader that follows the journal sends it as `after`, also after
+    /// a restart of either program. It is refused if the bank was restored from a backup without that
+    /// transaction.
     pub upto: Option<String>,
 }
 
@@ -101,7 +103,7 @@ pub struct JournalQuery {
     /// Effective until, exclusive.
     #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub until: Option<String>,
-    /// Only transactions after this id (the number itself, or the `next` of the page before).
+    /// Only transactions after this one: its number, or `next` or `upto` of the page before.
     pub after: Option<String>,
     /// Rows per page, 1 to 1000; default 100.
     #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]

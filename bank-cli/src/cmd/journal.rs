@@ -151,7 +151,7 @@ fn stream(
         }
         let newest = page.items.last().map(|entry| entry.transaction.to_string());
         let before = query.after.clone();
-        query.after = page.next.or(page.upto).or(newest).or(query.after);
+        query.after = page.upto.or(page.next).or(newest).or(query.after);
         if let (Some(place), Some(after)) = (place, &query.after)
             && before != query.after
         {

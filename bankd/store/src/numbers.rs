@@ -4,12 +4,19 @@
 
 use super::Error;
 use bank_core::time::Timestamp;
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension as _};
 
 /// The number of the last transaction; 0 if there is none.
 pub fn last_transaction(connection: &Connection) -> Result<i64, Error> {
     let sql = "SELECT coalesce(max(id), 0) FROM tx";
     Ok(connection.query_row(sql, [], |row| row.get(0))?)
+}
+
+/// The first eight hexadecimal digits of the hash of a transaction; none if there is no such transaction.
+pub fn start_of_hash(connection: &Connection, tx: i64) -> Result<Option<String>, Error> {
+    let sql = "SELECT lower(hex(substr(hash, 1, 4))) FROM tx WHERE id = ?1";
+    let mut statement = connection.prepare_cached(sql)?;
+    Ok(statement.query_row([tx], |row| row.get(0)).optional()?)
 }
 
 /// The number of the last entry; 0 if there is none.

@@ -50,8 +50,8 @@ fn write(address: &Address, writer: usize, answered: &Mutex<Vec<Answered>>, stop
     }
 }
 
-/// The folders in a folder that have a backup's name.
-fn named(out: &Path) -> Vec<PathBuf> {
+/// The folders in a folder that have a backup's name; its lock is none.
+pub(crate) fn named(out: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(out) else {
         return Vec::new();
     };

@@ -1,7 +1,7 @@
 //! What whoever runs a bank does with it: backups of a served bank and the way back, a new schema,
 //! settings that change while it serves, a disk without room, and what a client may ask of it.
 
-mod backup;
+pub(crate) mod backup;
 mod derived;
 mod full;
 mod hints;
@@ -13,6 +13,7 @@ mod moved;
 mod read_only;
 mod reload;
 mod removed_money;
+mod restored;
 
 use std::path::Path;
 use std::process::Command;

@@ -1760,7 +1760,7 @@ def get_journal(
     Needs the right `see_ledger`: admin, operator, manager, pi, auditor, scheduler, user.
     account: Account name or id.
     actor: The user or program that wrote it.
-    after: Only transactions after this id (the number itself, or the `next` of the page before).
+    after: Only transactions after this one: its number, or `next` or `upto` of the page before.
     before: With `newest`: only transactions before this id.
     job: The scheduler's object id.
     kind: Entry kind, or several, separated by commas.

@@ -2287,8 +2287,9 @@ class JournalPage:
     # Cursor of the next page; `null` on the last page.
     next: str | None = None
 
-    # The last transaction that the search reached, even if it is not among the items. A reader that follows the
-    # journal sends it as `after`, also after a restart of either program.
+    # The last transaction that the search reached, even if it is not among the items: its number and the beginning
+    # of its hash, `412~9f3a5c01`. A reader that follows the journal sends it as `after`, also after a restart of
+    # either program. It is refused if the bank was restored from a backup without that transaction.
     upto: str | None = None
 
 

@@ -9,9 +9,9 @@ use std::{
 use crate::fail::Failure;
 
 /// Longest content of such a file.
-const LENGTH_MAX: usize = 20;
+const LENGTH_MAX: usize = 40;
 
-/// A file that holds the number of a transaction. It is written after the rows were printed: what was
+/// A file with the `upto` of a page of the journal: a transaction. It is written after the rows were printed: what was
 /// printed right before a crash is printed again.
 #[derive(Debug)]
 pub(super) struct Place {
@@ -31,27 +31,28 @@ impl Place {
         Ok(Self { path, beside })
     }
 
-    /// The number in it; none where the file is not there yet.
+    /// The cursor in it; none where the file is not there yet. A plain number may be one of an earlier version.
     pub(super) fn read(&self) -> Result<Option<String>, Failure> {
         let text = match fs::read_to_string(&self.path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(self.cannot("read", &error)),
         };
-        let number = text.trim();
-        let is_number = !number.is_empty() && number.chars().all(|c| c.is_ascii_digit());
-        if is_number && number.len() < LENGTH_MAX {
-            return Ok(Some(number.to_owned()));
+        let cursor = text.trim();
+        let number = cursor.split('~').next().unwrap_or_default();
+        let is_cursor = number.parse::<u64>().is_ok() && cursor.is_ascii();
+        if is_cursor && cursor.len() < LENGTH_MAX {
+            return Ok(Some(cursor.to_owned()));
         }
-        let what = format!("{} holds no number of a transaction", self.path.display());
+        let what = format!("{} holds no cursor of the journal", self.path.display());
         Err(Failure::usage(what).hint("remove it to start again"))
     }
 
-    /// Writes a number: the old file stays until the new one is whole.
-    pub(super) fn keep(&self, number: &str) -> Result<(), Failure> {
+    /// Writes a cursor: the old file stays until the new one is whole.
+    pub(super) fn keep(&self, cursor: &str) -> Result<(), Failure> {
         let written = || -> std::io::Result<()> {
             let mut file = fs::File::create(&self.beside)?;
-            writeln!(file, "{number}")?;
+            writeln!(file, "{cursor}")?;
             file.sync_all()?;
             fs::rename(&self.beside, &self.path)?;
             let folder = self.path.parent().filter(|p| !p.as_os_str().is_empty());
@@ -77,8 +78,8 @@ mod tests {
         let place = Place::new(path.clone()).unwrap();
         assert_eq!(place.read().unwrap(), None);
         place.keep("41").unwrap();
-        place.keep("42").unwrap();
-        assert_eq!(place.read().unwrap().as_deref(), Some("42"));
+        place.keep("42~9f3a5c01").unwrap();
+        assert_eq!(place.read().unwrap().as_deref(), Some("42~9f3a5c01"));
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
         for wrong in ["", "x", "-1", "99999999999999999999"] {
             fs::write(&path, wrong).unwrap();

@@ -16,10 +16,12 @@ use bankd_records::export::{self, Format};
 use bankd_store::read::feed::{self, Place, Run};
 use bankd_store::{self as store, Numbered, Numbering};
 use chrono::{DateTime, Datelike as _, Timelike as _, Utc};
+use rusqlite::Connection;
 
 use super::call::{Call, Handled, ok};
 use super::job::Work;
 use super::json;
+use super::mark::{self, Mark};
 use super::named::Names;
 use super::pages;
 use super::path::Path;
@@ -165,20 +167,17 @@ async fn page(
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let since = query.since.as_deref();
     let since = since.map(|text| read_cursor(text, &site.bank)).transpose();
-    let since = since.map_err(refused)?.unwrap_or_default();
+    let (mark, since) = since.map_err(refused)?.unwrap_or_default();
     let answer = call.ask(move |connection| {
         let newest = feed::newest(connection)?;
         let is_ahead = since.record > newest.record
             || since.identity > newest.identity
             || since.run.map_or(since.change, |run| run.to) > newest.change;
-        if is_ahead {
-            return Ok(None);
-        }
-        feed::page(connection, since, limit, format.charge_form()).map(Some)
+        go_on(connection, is_ahead, &mark, |connection| {
+            feed::page(connection, since, limit, format.charge_form())
+        })
     });
-    let Some(portion) = answer.await? else {
-        return Err(ahead(call));
-    };
+    let (portion, mark) = answer.await?.map_err(refused)?;
     let mut page = Making::default();
     let explains = query.explain_loss.is_some_and(bool::from);
     for item in &portion.items {
@@ -194,13 +193,28 @@ async fn page(
         page.take(&record, written, &site);
     }
     let (head, tail) = format.frame();
-    let next = write_cursor(portion.place, &site.bank);
+    let next = write_cursor(portion.place, &mark::head(&site.bank, &mark));
     ok(&page.done(head, tail, Some(next), portion.more))
 }
 
-fn ahead(call: &Call) -> Failure {
-    let expected = "a cursor within this journal: this one is from a newer copy of the bank";
-    bad(call, "since", expected)
+/// The portion behind a cursor, and the mark for the next cursor.
+///
+/// # Errors
+/// The inner one for a cursor of a newer copy of the bank, or from before it was restored.
+fn go_on<T>(
+    connection: &Connection,
+    is_ahead: bool,
+    mark: &Mark,
+    read: impl FnOnce(&Connection) -> Result<T, store::Error>,
+) -> Result<Result<(T, Mark), Refusal>, store::Error> {
+    if is_ahead {
+        let expected = "a cursor within this journal: this one is from a newer copy of the bank";
+        return Ok(Err(Refusal::bad_value("since", expected)));
+    }
+    if !mark.is_in(connection)? {
+        return Ok(Err(Mark::refused("since")));
+    }
+    Ok(Ok((read(connection)?, Mark::newest(connection)?)))
 }
 
 /// A page in the making.
@@ -261,22 +275,20 @@ impl Making {
     }
 }
 
-/// `8f1c2d3a-412-17-3`: of which bank, and how far in its records, uses and changes. Within a run of changes, its
+/// Behind its head, how far a cursor is in records, uses and changes: `412-17-3`. Within a run of changes, its
 /// beginning and its end follow.
-fn write_cursor(place: Place, bank: &str) -> String {
+fn write_cursor(place: Place, head: &str) -> String {
     let (record, identity, change) = (place.record, place.identity, place.change);
     let run = place.run.map(|run| format!("-{}-{}", run.from, run.to));
     let run = run.unwrap_or_default();
-    format!("{bank}-{record}-{identity}-{change}{run}")
+    format!("{head}{record}-{identity}-{change}{run}")
 }
 
-fn read_cursor(text: &str, bank: &str) -> Result<Place, Refusal> {
+fn read_cursor(text: &str, bank: &str) -> Result<(Mark, Place), Refusal> {
     let bad = || Refusal::bad_value("since", "the `next` of an export of this bank");
-    let mut parts = text.split('-');
-    if parts.next() != Some(bank) {
-        return Err(bad());
-    }
-    let numbers: Option<Vec<i64>> = parts
+    let (mark, rest) = mark::behind_head(text, bank).ok_or_else(bad)?;
+    let numbers: Option<Vec<i64>> = rest
+        .split('-')
         .map(|part| part.parse().ok().filter(|number| *number >= 0))
         .collect();
     let (record, identity, change, run) = match numbers.as_deref() {
@@ -286,12 +298,13 @@ fn read_cursor(text: &str, bank: &str) -> Result<Place, Refusal> {
         }
         _ => return Err(bad()),
     };
-    Ok(Place {
+    let place = Place {
         record,
         identity,
         change,
         run,
-    })
+    };
+    Ok((mark, place))
 }
 
 /// Reads everything that ended in the requested period, in a snapshot. `take` returns whether to continue.

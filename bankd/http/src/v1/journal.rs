@@ -14,6 +14,7 @@ use bankd_store::read::journal::{self, JournalRow, Span};
 use rusqlite::Connection;
 
 use super::call::{Call, Handled, ok};
+use super::mark::Mark;
 use super::named::Names;
 use super::view::Lookup as _;
 use super::view::View;
@@ -23,7 +24,12 @@ use crate::error::Failure;
 /// `GET /api/v1/journal`: oldest first, from the beginning or, with `newest`, the end of it.
 pub(super) async fn list(call: Call) -> Handled {
     let query: JournalQuery = call.query()?;
-    let span = span(&query).map_err(|r| call.refused(&r))?;
+    let after = query
+        .after
+        .as_deref()
+        .map_or_else(|| Some(Mark::default()), Mark::read);
+    let after = after.ok_or_else(|| call.refused(&pages::bad_cursor()))?;
+    let span = span(&query, &after).map_err(|r| call.refused(&r))?;
     if let Some(kind) = &query.kind {
         kind.split(',').try_for_each(check_kind)?;
     }
@@ -34,7 +40,7 @@ pub(super) async fn list(call: Call) -> Handled {
     let before = before.transpose().map_err(|r| call.refused(&r))?;
     let named = Named::of(&query);
     let mut filter = Filter::new(&call.view, query)?;
-    let after = span.after;
+    let (reached, mark) = (span.after, after.clone());
     let page = call.ask(move |connection| {
         let mut span = span;
         if let Some(job) = job {
@@ -48,23 +54,28 @@ pub(super) async fn list(call: Call) -> Handled {
         } else {
             journal::page(connection, &span, |row| filter.holds(row))?
         };
-        Ok((page.without_more(limit, newest), last))
+        let page = page.without_more(limit, newest);
+        // Up to the newest row nothing is omitted. From a future number nothing is skipped.
+        let upto = match page.next.filter(|_| !newest) {
+            Some(next) => next,
+            None => last.max(reached),
+        };
+        let upto = Mark::at(connection, upto)?;
+        Ok((page, last, upto, mark.is_in(connection)?))
     });
-    let (page, last) = page.await?;
-    if after > last {
+    let (page, last, upto, is_known) = page.await?;
+    if after.tx > last {
         return Err(call.refused(&Refusal::BadValue {
             field: "after",
             expected: "a transaction that there is: the journal ends before it",
         }));
     }
-    if page.rows.is_empty() && page.next.is_none() && after == 0 && before.is_none() {
+    if !is_known {
+        return Err(call.refused(&Mark::refused("after")));
+    }
+    if page.rows.is_empty() && page.next.is_none() && after.tx == 0 && before.is_none() {
         named.met(&call).await?;
     }
-    // Up to the newest row nothing is omitted. From a future number nothing is skipped.
-    let upto = match page.next.filter(|_| !newest) {
-        Some(next) => next,
-        None => last.max(span.after),
-    };
     ok(&JournalPage {
         items: page
             .rows
@@ -158,12 +169,11 @@ fn check_kind(kind: &str) -> Result<(), Failure> {
     Err(Failure::new("bad_request", format!("kind: there is no kind {kind:?}")).hint(hint))
 }
 
-fn span(query: &JournalQuery) -> Result<Span, Refusal> {
-    let after = query.after.as_deref().map(pages::cursor).transpose()?;
+fn span(query: &JournalQuery, after: &Mark) -> Result<Span, Refusal> {
     let (since, until) = (query.since.as_ref(), query.until.as_ref());
     let period = json::read_period((since, "since"), (until, "until"))?;
     Ok(Span {
-        after: after.unwrap_or(0),
+        after: after.tx,
         since: period.start,
         until: period.end,
         recorded_from: None,

@@ -35,6 +35,7 @@ mod lien;
 mod limit;
 mod lists;
 mod mapping;
+mod mark;
 mod member;
 mod metrics;
 mod migration;

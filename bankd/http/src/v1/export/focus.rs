@@ -7,13 +7,15 @@ use bank_core::ids::AccountId;
 use bank_core::refusal::Refusal;
 use bankd_emit::focus::{self, Money};
 use bankd_records::costs::{project, row};
+use bankd_store::numbers;
 use bankd_store::read::costs::{self, Cost, What};
 
-use super::{Call, DEFAULT_LIMIT, Handled, Making, Wanted, ahead, ok, pages, unset};
+use super::mark::{self, Mark};
+use super::{Call, DEFAULT_LIMIT, Handled, Making, Wanted, go_on, ok, pages, unset};
 use crate::error::Failure;
 
-/// Between the bank and the transaction of a cursor.
-const MARK: &str = "tx";
+/// Between the head and the transaction of a cursor.
+const KIND: &str = "tx";
 
 /// `focus`
 pub(super) async fn page(call: &Call, wanted: Wanted, query: &ExportQuery) -> Handled {
@@ -24,18 +26,18 @@ pub(super) async fn page(call: &Call, wanted: Wanted, query: &ExportQuery) -> Ha
         .since
         .as_deref()
         .map(|text| read_cursor(text, &money.bank));
-    let since = since.transpose().map_err(refused)?.unwrap_or(0);
+    let (mark, since) = since.transpose().map_err(refused)?.unwrap_or_default();
     let directory = Arc::clone(call.directory());
     let read = call.ask(move |connection| {
-        let page = costs::page(connection, since, limit)?;
-        let top = |cost| costs::top(connection, cost, project(&directory, cost));
-        let tops: Result<Vec<String>, _> = page.rows.iter().map(top).collect();
-        Ok((page, tops?))
+        let is_ahead = since > numbers::last_transaction(connection)?;
+        go_on(connection, is_ahead, &mark, |connection| {
+            let page = costs::page(connection, since, limit)?;
+            let top = |cost| costs::top(connection, cost, project(&directory, cost));
+            let tops: Result<Vec<String>, _> = page.rows.iter().map(top).collect();
+            Ok((page, tops?))
+        })
     });
-    let (page, tops) = read.await?;
-    if since > page.last {
-        return Err(ahead(call));
-    }
+    let ((page, tops), mark) = read.await?.map_err(refused)?;
     let is_safe = query.spreadsheet_safe.is_some_and(bool::from);
     let mut making = Making::default();
     for (cost, top) in page.rows.iter().zip(tops) {
@@ -53,7 +55,7 @@ pub(super) async fn page(call: &Call, wanted: Wanted, query: &ExportQuery) -> Ha
         making.text.push_str(&line);
         making.records = making.records.saturating_add(1);
     }
-    let next = format!("{}-{MARK}-{}", money.bank, page.last);
+    let next = format!("{}{KIND}-{}", mark::head(&money.bank, &mark), page.last);
     ok(&making.done(focus::head(), "", Some(next), page.more))
 }
 
@@ -102,12 +104,15 @@ fn is_seen(call: &Call, wanted: &Wanted, cost: &Cost) -> bool {
         && project.is_none_or(|name| account.only_project() == Some(name))
 }
 
-fn read_cursor(text: &str, bank: &str) -> Result<i64, Refusal> {
-    let bad = Refusal::bad_value("since", "the `next` of this export of this bank");
-    let rest = text
-        .strip_prefix(bank)
-        .and_then(|rest| rest.strip_prefix('-'));
-    let rest = rest.and_then(|rest| rest.strip_prefix(MARK)?.strip_prefix('-'));
-    let number = rest.and_then(|number| number.parse::<i64>().ok());
-    number.filter(|number| *number >= 0).ok_or(bad)
+fn read_cursor(text: &str, bank: &str) -> Result<(Mark, i64), Refusal> {
+    let read = || {
+        let (mark, rest) = mark::behind_head(text, bank)?;
+        let number = rest.strip_prefix(KIND)?.strip_prefix('-')?;
+        let number = number.parse::<i64>().ok().filter(|number| *number >= 0)?;
+        Some((mark, number))
+    };
+    read().ok_or(Refusal::bad_value(
+        "since",
+        "the `next` of this export of this bank",
+    ))
 }

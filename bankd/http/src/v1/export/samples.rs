@@ -10,10 +10,11 @@ use bankd_records::export::site;
 use bankd_store::read::feed::{self, Place};
 use bankd_store::read::pods::{PodPart, PodRow, page as pods};
 
-use super::{Call, DEFAULT_LIMIT, Handled, Making, Wanted, ahead, bad, ok, pages};
+use super::mark::{self, Mark};
+use super::{Call, DEFAULT_LIMIT, Handled, Making, Wanted, bad, go_on, ok, pages};
 
-/// Between the bank and the positions of a cursor.
-const MARK: &str = "pods";
+/// Between the head and the positions of a cursor.
+const KIND: &str = "pods";
 
 /// Samples of one run at most: ten years of samples every 15 minutes, or six days of one each second.
 const SAMPLES_MAX: i64 = 500_000;
@@ -28,17 +29,15 @@ pub(super) async fn page(call: &Call, wanted: Wanted, query: &ExportQuery) -> Ha
     let limit = pages::limit(query.limit, DEFAULT_LIMIT).map_err(refused)?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let since = query.since.as_deref().map(|text| read_cursor(text, &bank));
-    let since = since.transpose().map_err(refused)?.unwrap_or_default();
+    let (mark, since) = since.transpose().map_err(refused)?.unwrap_or_default();
     let answer = call.ask(move |connection| {
         let newest = feed::newest(connection)?;
-        if since.identity > newest.identity || since.change > newest.change {
-            return Ok(None);
-        }
-        pods(connection, since, limit).map(Some)
+        let is_ahead = since.identity > newest.identity || since.change > newest.change;
+        go_on(connection, is_ahead, &mark, |connection| {
+            pods(connection, since, limit)
+        })
     });
-    let Some(portion) = answer.await? else {
-        return Err(ahead(call));
-    };
+    let (portion, mark) = answer.await?.map_err(refused)?;
     let mut page = Making::default();
     for part in &portion.parts {
         let row = &part.row;
@@ -49,7 +48,7 @@ pub(super) async fn page(call: &Call, wanted: Wanted, query: &ExportQuery) -> Ha
     let Place {
         identity, change, ..
     } = portion.place;
-    let next = format!("{bank}-{MARK}-{identity}-{change}");
+    let next = format!("{}{KIND}-{identity}-{change}", mark::head(&bank, &mark));
     ok(&page.done(String::new(), "", Some(next), portion.more))
 }
 
@@ -115,21 +114,24 @@ fn samples(row: &PodRow, step: i64) -> Option<Samples<'_>> {
     })
 }
 
-fn read_cursor(text: &str, bank: &str) -> Result<Place, Refusal> {
-    let bad = || Refusal::BadValue {
-        field: "since",
-        expected: "the `next` of an export of this bank in the same layout",
-    };
-    let rest = text
-        .strip_prefix(bank)
-        .and_then(|rest| rest.strip_prefix('-'));
-    let rest = rest.and_then(|rest| rest.strip_prefix(MARK)?.strip_prefix('-'));
-    let (identity, change) = rest.and_then(|rest| rest.split_once('-')).ok_or_else(bad)?;
+fn read_cursor(text: &str, bank: &str) -> Result<(Mark, Place), Refusal> {
     let number = |text: &str| text.parse::<i64>().ok().filter(|n| *n >= 0);
-    Ok(Place {
-        record: 0,
-        identity: number(identity).ok_or_else(bad)?,
-        change: number(change).ok_or_else(bad)?,
-        run: None,
-    })
+    let read = || {
+        let (mark, rest) = mark::behind_head(text, bank)?;
+        let (identity, change) = rest
+            .strip_prefix(KIND)?
+            .strip_prefix('-')?
+            .split_once('-')?;
+        let place = Place {
+            record: 0,
+            identity: number(identity)?,
+            change: number(change)?,
+            run: None,
+        };
+        Some((mark, place))
+    };
+    read().ok_or(Refusal::bad_value(
+        "since",
+        "the `next` of an export of this bank in the same layout",
+    ))
 }
