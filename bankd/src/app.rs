@@ -145,7 +145,7 @@ impl Daemon {
         .context("cannot follow files")?;
         let deliveries =
             deliver::start(&services.notices, data.path(), &database, &services.writer)
-                .context("cannot check alert levels")?;
+                .context("cannot deliver notices")?;
         let (known, writer) = (&services.partners, &services.writer);
         let partners = partners::start(known, &database, writer)
             .context("cannot deliver messages to partners")?;

@@ -16,7 +16,6 @@ use bank_api::text::own_words;
 use bank_core::amount::Precision;
 use bankd_config::Config;
 use bankd_config::data_dir::DataDir;
-use bankd_gold as gold;
 use bankd_safekeeping::backup::restore;
 use bankd_safekeeping::copy;
 use bankd_safekeeping::init::{self, Choices};
@@ -26,7 +25,7 @@ use crate::backup::{self, BackupArgs, RestoreArgs};
 use crate::demo::{self, DemoArgs};
 use crate::doctor::{self, DoctorArgs};
 use crate::import::{self, ImportArgs};
-use crate::{replay, say, serve};
+use crate::{replay, say, serve, settings};
 
 /// The daemon of the allocation bank.
 #[derive(Debug, Parser)]
@@ -248,7 +247,7 @@ fn execute(command: &Commands) -> Result<u8, Failure> {
         Commands::Backup(args) => {
             let dir = DataDir::new(&args.data);
             exists(&dir)?;
-            say_all!("{}", backup::back_up(&dir, &settings(&dir)?.backup, args)?);
+            say_all!("{}", backup::back_up(&dir, &unchecked(&dir)?.backup, args)?);
             Ok(exit::DONE)
         }
         Commands::Restore(args) => {
@@ -351,9 +350,7 @@ fn no_bank(dir: &DataDir, what: &str) -> Failure {
 
 /// The settings, with the secrets that they name.
 fn settings(dir: &DataDir) -> Result<Config, Failure> {
-    let config = unchecked(dir)?;
-    gold::check_keys(&config.gold, &dir.keys()).map_err(unusable)?;
-    Ok(config)
+    settings::load(dir).map_err(unusable)
 }
 
 /// The settings alone.

@@ -18,7 +18,6 @@ use anyhow::Result;
 use bank_api::v1::{Check, Checkup};
 use bankd_config::Config;
 use bankd_config::data_dir::DataDir;
-use bankd_gold as gold;
 use bankd_safekeeping::backup::restore;
 use bankd_store as store;
 
@@ -132,18 +131,19 @@ pub fn examine(data: &DataDir) -> Vec<Found> {
 fn settings(data: &DataDir, found: &mut Vec<Found>) -> Config {
     const NAME: &str = "settings";
     let file = data.config();
-    let loaded = Config::load(&file).and_then(|config| {
-        gold::check_keys(&config.gold, &data.keys())?;
-        Ok(config)
-    });
-    match loaded {
+    match crate::settings::load(data) {
         Ok(config) => {
-            let message = if file.exists() {
-                format!("{} is usable", file.display())
+            found.push(if file.exists() {
+                Found::ok(NAME, format!("{} is usable", file.display()))
             } else {
-                format!("{} is not there: every default holds", file.display())
-            };
-            found.push(Found::ok(NAME, message));
+                let message = format!("{} is not there: every default holds", file.display());
+                Found::of(
+                    NAME,
+                    State::Warn,
+                    message,
+                    "`bankd init` writes one: bring yours back",
+                )
+            });
             config
         }
         Err(error) => {

@@ -18,3 +18,4 @@ mod reload;
 pub mod replay;
 mod scratch;
 pub mod serve;
+mod settings;

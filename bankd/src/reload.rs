@@ -9,6 +9,7 @@ use bankd_auditor::access::Access;
 use bankd_config::{Config, is_live};
 use bankd_ledger::{clock, obs};
 use bankd_services::Services;
+use std::path::Path;
 use toml::{Table, Value};
 
 /// All settings: those of the start, and those that were read last. Only a reload compares them.
@@ -46,7 +47,8 @@ impl Reload {
 
     /// Applies changed settings that can be reloaded, and names the others.
     fn settings(&mut self, services: &Services, gate: &Gate) {
-        let config = match Config::load(&services.backups.data().config()) {
+        let file = services.backups.data().config();
+        let config = match reread(&file) {
             Ok(config) => config,
             Err(error) => {
                 tracing::error!(error, "the settings stay as they were");
@@ -66,10 +68,19 @@ impl Reload {
         gate.access.set(Access::from(&config.auditor.access));
         services.limits.set(config.limits.clone());
         services.backups.set(config.backup.clone());
-        let file = services.backups.data().config();
         let in_force = self.at_start.reloaded(&config);
         services.settings.set(in_force.list(&config, &file));
         self.latest = config;
+    }
+}
+
+/// The settings of a file that is there and has text. Without one every default holds, which at a start is meant, and in
+/// a running daemon is a file that was lost or is being written.
+fn reread(file: &Path) -> Result<Config, String> {
+    match std::fs::read_to_string(file) {
+        Err(error) => Err(format!("{}: {error}", file.display())),
+        Ok(text) if text.trim().is_empty() => Err(format!("{} is empty", file.display())),
+        Ok(text) => Config::of_text(&text, &file.display().to_string()),
     }
 }
 

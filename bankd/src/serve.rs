@@ -48,6 +48,10 @@ pub(crate) fn serve_with(
     if !data.database().exists() {
         bail!("{} holds no bank", data.path().display());
     }
+    if !data.config().exists() {
+        let file = data.config();
+        tracing::warn!(file = %file.display(), "the settings are not there: every default holds");
+    }
     let tls = &config.auditor.tls;
     let named = Named::new(data, &config.checkpoint, tls, &config.deliver);
     check_modes(data, &named)?;

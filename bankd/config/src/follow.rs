@@ -112,6 +112,10 @@ impl Follow {
                 format!("{} has none, only csv", self.format),
             ));
         }
+        if self.mapping.is_empty() && self.format == "csv" {
+            let why = "csv needs the file with the names of its columns".to_owned();
+            return Err(mistake("mapping", why));
+        }
         self.since_us().map_err(|why| mistake("since", why))?;
         let poll_s = i64::try_from(self.poll_s).unwrap_or(i64::MAX);
         for (key, value, most) in [

@@ -106,6 +106,15 @@ pub fn recipients(target: &Deliver, directory: &Directory, project: &str) -> Vec
     found
 }
 
+/// Opens every target as the daemon does at its start.
+///
+/// # Errors
+/// The first target whose secret or file of CAs cannot be used, and why.
+pub fn check(settings: &Notices, data: &Path) -> Result<(), String> {
+    let mut targets = settings.targets_in_use();
+    targets.try_for_each(|target| Way::open(target, data).map(drop))
+}
+
 /// Starts a thread for each target. To be called inside the runtime that serves.
 ///
 /// # Errors
@@ -121,8 +130,10 @@ pub fn start(
     let mut deliveries = Deliveries {
         threads: Vec::new(),
     };
-    for target in settings.targets_in_use() {
-        let way = Way::open(target, data).map_err(anyhow::Error::msg)?;
+    // No thread starts before every target is open: a failed start has nothing to stop.
+    let open = |target| Way::open(target, data).map(|way| (target, way));
+    let open: Result<Vec<_>, String> = settings.targets_in_use().map(open).collect();
+    for (target, way) in open.map_err(anyhow::Error::msg)? {
         let stop = Arc::new(Notify::new());
         let mut post = Post {
             connection: store::open_reader(database)?,

@@ -5,6 +5,49 @@ use std::fs;
 use super::{bankd, bankd_ok, text};
 use crate::harness::Bank;
 
+/// Files that the settings name and the daemon opens at its start.
+#[test]
+fn settings_whose_files_cannot_be_used_are_refused_before_the_start() {
+    let mut bank = Bank::new();
+    bank.stop();
+    let data = bank.data();
+    let path = data.join("bankd.toml");
+    let right = fs::read_to_string(&path).unwrap();
+    let right = right.replacen("[attention]", "[attention]\non = true", 1);
+    fs::write(data.join("junk"), "0123456789abcdef").unwrap();
+    fs::write(data.join("short"), "short").unwrap();
+    let hook = |more: &str| {
+        format!(
+            "[[deliver]]\nname = \"hook\"\nby = \"webhook\"\nurl = \"https://127.0.0.1:1/f\"\n{more}"
+        )
+    };
+    let csv = "[[follow]]\nsource = \"x:y\"\npath = \"/var/x\"\nformat = \"csv\"\n";
+    for (text, expected) in [
+        (hook("secret = \"keys/none\""), "keys/none"),
+        (hook("secret = \"short\""), "short"),
+        (hook("secret = \"junk\"\nca = \"none.pem\""), "none.pem"),
+        (hook("secret = \"junk\"\nca = \"junk\""), "junk"),
+        (csv.to_owned(), "mapping: csv needs"),
+        (format!("{csv}mapping = \"none.toml\""), "none.toml"),
+    ] {
+        fs::write(&path, format!("{right}\n{text}\n")).unwrap();
+        for words in [&["config", "check"][..], &["doctor"]] {
+            let ran = bankd(
+                &bank,
+                &[words, &["--data", super::text(&data)]].concat(),
+                &[],
+            );
+            assert_ne!(ran.exit, 0, "{words:?} {expected}");
+            let printed = format!("{}{}", ran.stdout, ran.stderr);
+            assert!(printed.contains(expected), "{words:?}: {printed}");
+        }
+        assert!(!bank.start_with(&[]), "{expected}");
+        assert!(!bank.log().contains("panic"), "{}", bank.log());
+    }
+    fs::write(&path, right).unwrap();
+    bank.start();
+}
+
 #[test]
 fn settings_that_cannot_work_are_refused_by_the_check() {
     let bank = Bank::new();

@@ -32,6 +32,19 @@ fn what_can_be_read_anew_is_and_the_rest_is_named() {
     until("the log says what is wrong", || {
         bank.log().contains("unknown field `htp`").then_some(())
     });
+    // A file that is lost or being written changes nothing either.
+    for (text, reason) in [(Some(" \n"), "is empty"), (None, "No such file")] {
+        match text {
+            Some(text) => std::fs::write(&path, text).unwrap(),
+            None => std::fs::remove_file(&path).unwrap(),
+        }
+        bank.signal("HUP");
+        until("the log names the file", || {
+            bank.log().contains(reason).then_some(())
+        });
+        assert!(!bank.log().contains("setting=access"));
+        assert!((0..20).any(|_| reads(&bank) == 429));
+    }
     let good = good.replace("rate = 1\nburst = 1\n", "rate = 0\n");
     std::fs::write(&path, good).unwrap();
     bank.signal("HUP");

@@ -329,6 +329,7 @@ fn the_whole_settings_stay_where_the_daemon_is_composed() {
         "bankd/src/reload.rs",
         "bankd/src/replay.rs",
         "bankd/src/serve.rs",
+        "bankd/src/settings.rs",
     ];
     let mut findings = Vec::new();
     for source in product() {
