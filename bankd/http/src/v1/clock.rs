@@ -16,7 +16,7 @@ pub(super) async fn confirm(call: Call) -> Handled {
     let body: ConfirmClock = call.json()?;
     // Reads the system clock now instead of the last reading.
     call.services.writer.look().await?;
-    let shown = call.services.writer.standing().clock;
+    let shown = call.services.writer.standing().reading.clock;
     let command = Command::ConfirmClock(shown, body.note.unwrap_or_default());
     let answer: Response = call.write(command, render).await?.into_response();
     // Boundaries up to the time that was confirmed are journalled before anybody asks.
@@ -34,7 +34,7 @@ pub(super) fn shaped(standing: &Standing) -> ClockStatus {
     ClockStatus {
         state: state.to_owned(),
         ledger: json::time(standing.now),
-        clock: json::time(standing.clock),
+        clock: json::time(standing.reading.clock),
         steps_back: i64::try_from(standing.steps_back).unwrap_or(i64::MAX),
     }
 }

@@ -1,6 +1,7 @@
 //! The state of the ledger's clock and of the node, for the rest of the daemon.
 
 use super::{Cluster, Role, Shared, SubmitError, Writer};
+use bank_core::clock::Reading;
 use bank_core::rules::sweep::Stuck;
 use bank_core::time::Timestamp;
 use std::sync::{Arc, MutexGuard, PoisonError};
@@ -10,8 +11,8 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 pub struct Standing {
     /// The ledger's present at the last look, at most a second ago.
     pub now: Timestamp,
-    /// The machine's clock at that time.
-    pub clock: Timestamp,
+    /// The machine's clocks at that time.
+    pub reading: Reading,
     /// It jumped ahead, unseen: nothing is journalled for that time before it is confirmed.
     pub is_held: bool,
     /// It stepped back and has not caught up with what was recorded.
@@ -54,13 +55,18 @@ impl Writer {
     }
 
     /// The ledger's present: the machine's clock, never before what was recorded, and not where it
-    /// jumped to before that was confirmed.
+    /// jumped to before that was confirmed, also if nobody has looked since the jump.
     pub fn now(&self) -> Timestamp {
+        let reading = self.shared.clock.reading();
         let standing = self.lock_standing();
-        if standing.is_held {
+        let has_jumped = reading.since(&standing.reading).is_some_and(|passed| {
+            let expected = Timestamp(standing.now.0.saturating_add(passed));
+            reading.clock > expected.plus(self.directory().policy.max_jump)
+        });
+        if standing.is_held || has_jumped {
             return standing.now;
         }
-        self.shared.clock.now().max(standing.now)
+        reading.clock.max(standing.now)
     }
 
     /// Elapsed time, independent of clock changes: to measure idle time.

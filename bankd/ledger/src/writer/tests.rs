@@ -393,6 +393,38 @@ async fn a_command_waits_for_one_long_list_at_most() {
     thread.join().unwrap();
 }
 
+/// A clock of a machine that a test moves.
+struct Moved(AtomicI64);
+
+impl LedgerClock for Moved {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_seconds(self.0.load(Ordering::SeqCst))
+    }
+
+    fn reading(&self) -> bank_core::clock::Reading {
+        bank_core::clock::Reading {
+            clock: self.now(),
+            steady: Timestamp::from_seconds(50_000),
+            boot: 7,
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_jump_that_nobody_has_looked_at_is_not_the_present() {
+    let (_folder, store) = bank();
+    let clock = Arc::new(Moved((1000 * DAY).into()));
+    let (writer, thread) = start(store, Arc::clone(&clock) as _, keep, BATCH_MAX).unwrap();
+    assert_eq!(writer.look().await, Ok(()));
+    for (shown, present) in [(60, 60), (3600, 3600), (3601, 0), (4 * DAY, 0)] {
+        clock.0.store(1000 * DAY + shown, Ordering::SeqCst);
+        let now = writer.now().seconds();
+        assert_eq!(now, 1000 * DAY + present, "{shown} s ahead");
+    }
+    writer.stop();
+    thread.join().unwrap();
+}
+
 /// The clock of a machine: the time of day, its uptime, and which start of it this is.
 struct Machine(i64, i64, i64);
 

@@ -124,7 +124,7 @@ impl Thread {
         let locked = self.shared.standing.lock();
         let mut standing = locked.unwrap_or_else(PoisonError::into_inner);
         standing.now = seen.believed.max(recorded);
-        standing.clock = seen.reading.clock;
+        standing.reading = seen.reading;
         standing.is_held = self.watch.is_held();
         standing.is_behind = seen.back_from.is_some();
         standing.steps_back = self.steps_back;
