@@ -136,6 +136,7 @@ fn filled(
     job.procs = sums.procs;
     job.gpus = sums.gpus;
     job.cpu = sums.cpu;
+    job.nodes = sums.nodes;
     job.memory_bytes = sums.memory_bytes;
     if job.procs.is_none() {
         let stated = sums.core_seconds;
@@ -180,6 +181,7 @@ struct Sums {
     procs: Option<Number>,
     gpus: Option<Number>,
     cpu: Option<Number>,
+    nodes: Option<Number>,
     memory_bytes: Option<Number>,
     memory_unit: Number,
     /// Core-seconds that a record states itself.
@@ -240,6 +242,10 @@ impl Sums {
             "GPUs" | "GPU" => {
                 self.gpus = self.gpus.unwrap_or_default().plus(amount);
                 self.add("gpu_s".into(), wall.times(amount))
+            }
+            "NNodes" => {
+                self.nodes = self.nodes.unwrap_or_default().plus(amount);
+                Ok(())
             }
             "TotalCPU" => {
                 self.cpu = self.cpu.unwrap_or_default().plus(amount);
@@ -329,6 +335,9 @@ mod tests {
             columns: vec![column.to_owned()],
             ..Options::default()
         };
+        // Nodes have no unit.
+        let nodes = record(r#"{"name":"NNodes","amount":2}"#);
+        assert_eq!(read(&[], &nodes).nodes, Some(Number::whole(2)));
         for column in ["Memory=MB", "Cores=2", "Memory"] {
             assert!(Auditor::new(&options(column)).is_err(), "{column}");
         }

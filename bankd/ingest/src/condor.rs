@@ -187,7 +187,9 @@ impl Ad {
             },
             procs: Some(procs),
             gpus: Some(gpus),
-            memory_bytes: self.mebibytes("memoryprovisioned"),
+            memory_bytes: self
+                .mebibytes("memoryprovisioned")
+                .or_else(|| self.mebibytes("requestmemory")),
             cpu: Some(cpu),
             hosts: self.text("lastremotehost").and_then(|host| known(&host)),
             ..Job::default()

@@ -169,6 +169,7 @@ impl Swf {
             ..Job::default()
         };
         job.cpu = job.cpu.and_then(|each| each.times(procs));
+        job.memory_bytes = memory(columns, procs);
         job.add("wall_s", run);
         job.add("core_s", run.times(procs).ok_or_else(beyond)?);
         if ["0", "5"].contains(&text(10)) {
@@ -176,6 +177,13 @@ impl Swf {
         }
         Ok(Ok(job))
     }
+}
+
+/// The bytes of the job: columns 10 and 7 have kibibytes of each processor, requested and used.
+fn memory(columns: &[&str], procs: Number) -> Option<Number> {
+    let each = |at: usize| Number::parse(columns.get(at)?).filter(|each| each.is_above_zero());
+    let each = each(9).or_else(|| each(6))?;
+    each.times(Number::whole(1 << 10))?.times(procs)
 }
 
 fn state(word: &str) -> State {
@@ -198,7 +206,13 @@ mod tests {
             results.push(record.found.shown(|job| {
                 let procs = job.procs.unwrap();
                 let limit = job.limit_s.map_or(String::new(), |s| format!(" {s}"));
-                format!("{} {} {} {procs}{limit}", job.id, job.start_us, job.wall)
+                let memory = job
+                    .memory_bytes
+                    .map_or(String::new(), |n| format!(" {n} B"));
+                format!(
+                    "{} {} {} {procs}{limit}{memory}",
+                    job.id, job.start_us, job.wall
+                )
             }));
             Ok(())
         };
@@ -220,6 +234,14 @@ mod tests {
             (
                 format!("1 1700000000 0 2.5 4 {tail} 9 9"),
                 "1 1700000000000000 2.5 4 60",
+            ),
+            (
+                "1 5 0 20 4 -1 512 4 60 2048 1 3 4 -1 -1 -1 -1 -1".to_owned(),
+                "1 5000000 20 4 60 8388608 B",
+            ),
+            (
+                "1 5 0 20 4 -1 512 4 60 -1 1 3 4 -1 -1 -1 -1 -1".to_owned(),
+                "1 5000000 20 4 60 2097152 B",
             ),
             (format!("1 5 -1 20 -1 {tail}"), "1 5000000 20 8 60"),
             (format!("1 5 0 -1 4 {tail}"), "no_runtime_or_procs"),

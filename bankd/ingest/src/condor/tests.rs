@@ -19,6 +19,31 @@ fn results(text: &str) -> Vec<String> {
 }
 
 #[test]
+fn memory_is_provisioned_else_requested() {
+    for (more, mebibytes) in [
+        ("RequestMemory = 2048", Some(2048)),
+        ("RequestMemory = 2048\nMemoryProvisioned = 4096", Some(4096)),
+        ("RequestMemory = ifThenElse(x, 1, 2)", None),
+        ("", None),
+    ] {
+        let text = format!(
+            "GlobalJobId = \"s#1.0#9\"\nJobStatus = 4\nJobStartDate = 100\nCompletionDate = 170\n{more}\n"
+        );
+        let mut found = None;
+        let mut sink = |record: Record| {
+            if let Found::Jobs(jobs) = record.found {
+                found = jobs[0].memory_bytes;
+            }
+            Ok(())
+        };
+        let mut input = text.as_bytes();
+        History.file("history", &mut input, &mut sink).unwrap();
+        let bytes = mebibytes.map(|size: i128| Number::whole(size << 20));
+        assert_eq!(found, bytes, "{more}");
+    }
+}
+
+#[test]
 fn ads_are_charged_by_what_they_say_last() {
     let ad = |more: &str| {
         format!(

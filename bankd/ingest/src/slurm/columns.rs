@@ -183,8 +183,20 @@ impl Columns {
 
     /// Whether every field has the format of its column.
     pub(super) fn fit(&self, fields: &[&str]) -> bool {
+        self.misfit(fields).is_none()
+    }
+
+    /// The place of the first field without the format of its column.
+    fn misfit(&self, fields: &[&str]) -> Option<usize> {
         let mut looks = self.looks.iter().zip(fields);
-        looks.all(|(looks, field)| looks.is_none_or(|looks| looks(field)))
+        looks.position(|(looks, field)| looks.is_some_and(|looks| !looks(field)))
+    }
+
+    /// The first field without the format of its column, and the column: `NCPUS: "4x" does not fit this column`.
+    pub(super) fn unreadable(&self, fields: &[&str]) -> Option<String> {
+        let at = self.misfit(fields)?;
+        let (name, field) = (self.names.get(at)?, fields.get(at)?);
+        Some(format!("{name}: {field:?} does not fit this column"))
     }
 
     /// The fields of a line that has more than there are columns: the surplus goes to as few columns

@@ -221,7 +221,10 @@ impl<'a> Reading<'a> {
                 let cut = text.strip_suffix(self.delimiter).filter(|_| self.has_trail);
                 self.columns.aligned(cut.unwrap_or(text), self.delimiter)
             }
-            _ if self.has_header => self.columns.fit(&fields).then_some(fields),
+            _ if self.has_header => match self.columns.unreadable(&fields) {
+                Some(why) => return self.malformed(line, raw, &why, sink),
+                None => Some(fields),
+            },
             _ => {
                 if self.is_checking() {
                     let fits = self.columns.fit(&fields);
