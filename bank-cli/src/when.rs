@@ -15,10 +15,18 @@ pub(crate) fn argument(argument: &str, now_us: i64, zone: Zone) -> Result<String
         Some(Moment::At(us)) => Ok(text::format_rfc3339(us)),
         Some(Moment::Future) => Ok("infinity".to_owned()),
         Some(Moment::Past) => Ok("-infinity".to_owned()),
+        None if UTC.read(argument, now_us).is_some() => {
+            let what = format!("{argument:?}: the clocks of the time zone skip this time");
+            let hint = "a later time, or one with an offset: 2026-03-29T02:30:00+01:00";
+            Err(Failure::usage(what).hint(hint))
+        }
         None => Err(Failure::usage(format!("{argument:?} is not a time"))
             .hint(format!("{TIMES}, infinity"))),
     }
 }
+
+/// Its clocks skip no time.
+const UTC: Zone = Zone::Named(chrono_tz::UTC);
 
 /// What can be typed for a time that there is.
 const TIMES: &str = "2026-10-01, '2026-10-01 12:00:00', 2026-10, today, now, -30d, +10d";
@@ -150,6 +158,9 @@ mod tests {
             ("infinity", Some("infinity")),
             ("next week", None),
         ];
+        let berlin = Zone::Named(chrono_tz::Europe::Berlin);
+        let skipped = argument("2026-03-29 02:30:00", now, berlin).unwrap_err();
+        assert!(skipped.what.contains("skip this time"), "{}", skipped.what);
         for (text, expected) in cases {
             let got = argument(text, now, zone()).map_err(|failure| failure.exit);
             assert_eq!(got.as_deref(), expected.ok_or(&2), "{text}");

@@ -44,6 +44,18 @@ impl Period {
     }
 }
 
+/// Refuses a period that ends before it starts, as the bank's own reports do.
+pub(super) fn check_period(session: &mut Session<'_>) -> Result<(), Stop> {
+    let Period { start, until, .. } = Period::of(session);
+    let seconds = |text: &str| session.clock.epoch(text).parse::<i64>().ok();
+    match (seconds(&start), seconds(&until)) {
+        (Some(from), Some(to)) if to < from => {
+            Err(session.refuse("The end time is before the start time"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The head of a report: its title lines, when it was made, and the period.
 pub(super) fn head(session: &Session<'_>, titles: &[String], subject: &str) -> String {
     let Period { start, end, .. } = Period::of(session);
@@ -68,6 +80,7 @@ pub(super) fn in_period(session: &Session<'_>, request: Request) -> Request {
 
 /// Prints the statement.
 pub(super) fn statement(session: &mut Session<'_>) -> Result<u8, Stop> {
+    check_period(session)?;
     let account = session.given_account()?;
     let accounts = accounts(session, account.as_deref())?;
     let titles = titles(session, account.as_deref(), &accounts);

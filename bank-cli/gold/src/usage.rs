@@ -9,11 +9,12 @@ use super::{
     request::Request,
     response::{Row, value},
     session::{Session, Stop},
-    statement::{head, in_period},
+    statement::{check_period, head, in_period},
 };
 
 /// Prints the usage of a project, a user or a machine.
 pub(super) fn usage(session: &mut Session<'_>) -> Result<u8, Stop> {
+    check_period(session)?;
     let scope = ["project", "user", "machine"];
     let given = |kind| Some((kind, session.given.value(kind)?.to_owned()));
     let named: Vec<(&str, String)> = scope.into_iter().filter_map(given).collect();

@@ -1,7 +1,7 @@
 //! `gstatement`, by the real daemon and its clock.
 
 use super::statement::november;
-use crate::harness::{Setup, T0};
+use crate::harness::{Bank, Setup, T0};
 
 /// An allocation of January that ends at midnight, one of February, and one whose start is moved later: each month begins with
 /// what the one before ended with, as `bank statement` does.
@@ -45,6 +45,24 @@ fn gstatement_adds_up_at_the_ends_of_windows() {
     assert_eq!(figures(&format!("-a bio {january}")), "0 5000 -3600 1400");
     let february = figures("-a chem -s 2026-02-01 -e 2026-03-01");
     assert_eq!(february, "6400 10000 -6400 10000");
+}
+
+#[test]
+fn a_window_that_ends_before_it_starts_is_refused() {
+    let bank = Bank::new();
+    let links = bank.folder().join("links");
+    bank.bank_ok(&["gen", "links", links.to_str().unwrap()]);
+    for (command, start, end, exit) in [
+        ("gstatement", "2026-10-28", "2026-10-27", 74),
+        ("gusage", "now", "-infinity", 74),
+        ("gusage", "2025-10-27", "2025-10-27", 0),
+    ] {
+        let words = ["-p", "chemistry", "-s", start, "-e", end];
+        let ran = bank.typed(&links.join(command), &words);
+        assert_eq!(ran.exit, exit, "{command}: {}{}", ran.stdout, ran.stderr);
+        let is_named = ran.stderr.contains("end time is before the start time");
+        assert_eq!(is_named, exit == 74, "{command}: {}", ran.stderr);
+    }
 }
 
 #[test]
