@@ -104,7 +104,7 @@ impl Server {
         })
     }
 
-    /// The body of an answer; `None` where there is no such thing (404). `target` is path and query,
+    /// The body of an answer; `None` where there is no such thing (404, 410). `target` is path and query,
     /// percent-encoded.
     pub(crate) fn get(&self, target: &str) -> Result<Option<Vec<u8>>, Failure> {
         let mut tried = 0;
@@ -127,8 +127,11 @@ impl Server {
     pub(crate) fn must(&self, target: &str) -> Result<Vec<u8>, Failure> {
         self.get(target)?.ok_or_else(|| {
             let path = target.split('?').next().unwrap_or_default();
-            Failure::usage(format!("{}{path}: there is no such thing (404)", self.url))
-                .hint("is `url` the server, with the path before its API if it has one?")
+            Failure::usage(format!(
+                "{}{path}: there is no such thing (404, 410)",
+                self.url
+            ))
+            .hint("is `url` the server, with the path before its API if it has one?")
         })
     }
 
@@ -172,7 +175,7 @@ impl Server {
         }
         let message = what(&format!("answered {status}: {}", error_text(&body)));
         match status {
-            404 => Answer::Missing,
+            404 | 410 => Answer::Missing,
             408 | 425 | 429 | 500..=599 => Answer::Trouble(Failure::unreachable(message)),
             401 | 403 => Answer::Final(
                 Failure::of(exit::DENIED, message)

@@ -36,8 +36,21 @@ impl Kubernetes {
         Self { settings, server }
     }
 
-    /// The pods that have ended, as one list; of one namespace where the settings name some.
+    /// The pods that have ended, as one list. The token of a page expires after minutes, on a slow server before the
+    /// last page; then the list is read again, once.
     fn pods(&self, namespace: &str) -> Result<Vec<u8>, Failure> {
+        for _ in 0..2 {
+            if let Some(pods) = self.list(namespace)? {
+                return Ok(pods);
+            }
+        }
+        Err(Failure::unreachable(format!(
+            "{namespace}: the list of pods expired twice before its last page"
+        )))
+    }
+
+    /// The same once, of one namespace where the settings name some; none if the token of a page has expired (410).
+    fn list(&self, namespace: &str) -> Result<Option<Vec<u8>>, Failure> {
         let path = if self.settings.namespaces.is_empty() {
             "/api/v1/pods".to_owned()
         } else {
@@ -56,11 +69,17 @@ impl Kubernetes {
         let (mut token, mut is_first) = (String::new(), true);
         for _ in 0..PAGES_MAX {
             let mut target = format!("{path}{query}");
-            if !token.is_empty() {
+            let body = if token.is_empty() {
+                self.server.must(&target)?
+            } else {
                 target.push_str("&continue=");
                 percent_encode(&token, &mut target);
-            }
-            let (items, next) = page(&self.server.must(&target)?)?;
+                let Some(body) = self.server.get(&target)? else {
+                    return Ok(None);
+                };
+                body
+            };
+            let (items, next) = page(&body)?;
             for item in items {
                 if !is_first {
                     all.push(b',');
@@ -79,7 +98,7 @@ impl Kubernetes {
             }
             if next.is_empty() {
                 all.extend_from_slice(b"\n]}\n");
-                return Ok(all);
+                return Ok(Some(all));
             }
             token = next;
         }

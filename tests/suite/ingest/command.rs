@@ -69,7 +69,7 @@ fn people_see_the_outcome() {
         out,
         "read 6 records: 3 jobs, 2 skipped, 1 rejected\n\
          skipped: 1 × not_ended, 1 × step\n\
-         rejected: 1 × JobID: \"x\" does not fit this column (first at jobs.sacct line 7)\n\
+         rejected: 1 × jobid: \"x\" does not fit this column (first at jobs.sacct line 7)\n\
          came again: 1 (1 with the same numbers); 2 identities\n\
          would add 9.000 core-hours, 2.000 GPU-hours, 2.500 node-hours, 2.500 hours of run time, \
          from 2026-01-01 to 2026-01-03 (exclusive), 2 users, 2 accounts\n\

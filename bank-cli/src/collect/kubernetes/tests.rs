@@ -79,6 +79,31 @@ fn all_pages_are_one_list() {
 }
 
 #[test]
+fn a_list_whose_token_expired_is_read_again_once() {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    for (expired, is_taken) in [(1, true), (2, false)] {
+        let seen = AtomicU32::new(0);
+        let mut world = World::new("", move |target| {
+            let is_second = target.ends_with("&continue=c");
+            if is_second && seen.fetch_add(1, Ordering::SeqCst) < expired {
+                return (410, "{\"message\":\"too old\"}".to_owned());
+            }
+            pages(target)
+        });
+        let fetched = world.kubernetes.fetch(&world.queue, ALL, None, 1);
+        match fetched {
+            Ok(next) => assert!(is_taken && matches!(next, Next::Batch(_))),
+            Err(failure) => {
+                assert!(!is_taken, "{}", failure.what);
+                assert_eq!(failure.exit, bank_api::exit::bank::UNAVAILABLE);
+            }
+        }
+        assert_eq!(world.documents().len(), usize::from(is_taken));
+        assert_eq!(world.site.requests().len(), 6);
+    }
+}
+
+#[test]
 fn namespaces_are_streams_of_their_own() {
     let more = "namespaces = [\"a\", \"b\"]\nlabel_selector = \"app=x\"\n";
     let mut world = World::new(more, pages);
