@@ -23,7 +23,9 @@ fn message(stream: &mut UnixStream) -> Option<Vec<u8>> {
     stream.read_exact(&mut body).ok()?;
     bytes.extend_from_slice(&body);
     let is_chunked = field(&bytes, "transfer-encoding").is_some();
-    while is_chunked && !bytes.ends_with(b"0\r\n\r\n") {
+    // The head may end like a last chunk: in a key that ends with 0.
+    let head = bytes.len();
+    while is_chunked && !bytes[head..].ends_with(b"0\r\n\r\n") {
         stream.read_exact(&mut byte).ok()?;
         bytes.extend_from_slice(&byte);
     }
