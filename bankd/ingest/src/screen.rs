@@ -1,6 +1,6 @@
 //! The closing summary of an import, for people and for programs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use bank_api::v1::{ImportFigure, ImportSummary, Quantity};
@@ -83,11 +83,12 @@ pub fn people(summary: &Summary, files: u64, is_tried: bool) -> String {
     out
 }
 
-/// Outcomes of the jobs in the bank. `is_tried`: a dry run without writes.
+/// Outcomes of the jobs in the bank. `is_tried`: a dry run without writes; `unknown`: their machines that the bank does
+/// not have.
 pub fn taken(
     source: &str,
-    outcomes: &BTreeMap<String, u64>,
-    quarantined: u64,
+    (outcomes, quarantined): (&BTreeMap<String, u64>, u64),
+    unknown: &BTreeSet<String>,
     is_tried: bool,
 ) -> String {
     let became = outcomes.iter();
@@ -106,6 +107,12 @@ pub fn taken(
     text.push('\n');
     if quarantined > 0 {
         let _ = writeln!(text, "{would}in the quarantine: {}", count(quarantined));
+    }
+    for name in unknown {
+        let _ = writeln!(
+            text,
+            "the bank has no machine {name:?}: its jobs have the general rates and the default mode"
+        );
     }
     text
 }

@@ -16,12 +16,12 @@ use waiting::{Waiting, seen};
 
 pub use report::{namespace, report};
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io;
 use std::sync::Arc;
 
 use bank_api::v1::ImportSummary;
-use bank_core::command::Reports;
+use bank_core::command::{Reports, UsageReport};
 use bank_core::directory::Directory;
 use bankd_config::CHUNK_ONLINE;
 use bankd_ingest::{Extra, Found, Job, Record, Summary};
@@ -43,6 +43,8 @@ const AHEAD: usize = 3;
 
 /// Uses that are commands of their own and go into one database transaction together.
 const ALONE: usize = 64;
+/// Names of unknown machines that are kept at most.
+const MACHINES_MAX: usize = 16;
 
 /// Options of an import.
 #[derive(Clone, Debug)]
@@ -101,6 +103,8 @@ pub struct Intake {
     under_way: VecDeque<OnItsWay>,
     outcomes: BTreeMap<String, u64>,
     quarantined: u64,
+    /// Machines of the jobs that the bank does not have, up to a limit.
+    unknown_machines: BTreeSet<String>,
 }
 
 impl Intake {
@@ -123,6 +127,7 @@ impl Intake {
             under_way: VecDeque::new(),
             outcomes: BTreeMap::new(),
             quarantined: 0,
+            unknown_machines: BTreeSet::new(),
             feed,
         }
     }
@@ -198,9 +203,10 @@ impl Intake {
                 self.directory = self.writer.directory();
                 raw = self.waiting.keep(line);
             }
-            let waiting = &mut self.waiting;
-            waiting.note(&job);
+            self.waiting.note(&job);
             let report = report(job, &self.feed, &self.directory);
+            self.note_machine(&report);
+            let waiting = &mut self.waiting;
             waiting.items.push(Item {
                 digest: digest(&report.canonical()),
                 report: Arc::new(report),
@@ -212,6 +218,20 @@ impl Intake {
         }
         self.waiting.count = self.waiting.count.saturating_add(1);
         Ok(())
+    }
+
+    /// Notes a machine that the bank does not have: its jobs have the general rates and the default mode.
+    fn note_machine(&mut self, report: &UsageReport) {
+        let name = &report.request.whose.machine;
+        let has_room = self.unknown_machines.len() < MACHINES_MAX;
+        if has_room && !name.is_empty() && self.directory.any_machine_named(name).is_none() {
+            self.unknown_machines.insert(name.clone());
+        }
+    }
+
+    /// The machines of the records so far that the bank does not have, in the order of their names; 16 at most.
+    pub fn unknown_machines(&self) -> BTreeSet<String> {
+        self.unknown_machines.clone()
     }
 
     /// Sets the position of a followed file: stored in the transaction of the records so far.

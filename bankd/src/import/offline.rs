@@ -1,6 +1,6 @@
 //! Import into a bank without a running daemon, in chunks of 5,000 jobs, each one transaction.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -71,12 +71,14 @@ pub(super) struct Done {
     pub(super) source: String,
     pub(super) outcomes: BTreeMap<String, u64>,
     pub(super) quarantined: u64,
+    pub(super) unknown_machines: BTreeSet<String>,
 }
 
 impl Done {
     /// The results as text.
     pub(super) fn summary(&self) -> String {
-        screen::taken(&self.source, &self.outcomes, self.quarantined, false)
+        let became = (&self.outcomes, self.quarantined);
+        screen::taken(&self.source, became, &self.unknown_machines, false)
     }
 }
 
@@ -162,6 +164,7 @@ impl Bank {
 
     /// Imports the pending records, and closes the bank.
     pub(super) fn close(self, extra: Vec<Extra>) -> std::io::Result<Done> {
+        let unknown_machines = self.intake.unknown_machines();
         let taken = self.intake.close(extra);
         self.writer.stop();
         let ended = self.thread.join();
@@ -175,6 +178,7 @@ impl Bank {
             source,
             outcomes,
             quarantined,
+            unknown_machines,
         })
     }
 }

@@ -87,6 +87,24 @@ fn a_dry_run_writes_nothing_and_shows_the_result() {
 }
 
 #[test]
+fn a_machine_that_the_bank_does_not_have_is_named() {
+    let mut bank = watching(&[]);
+    let text = format!(
+        "{HEAD}{}{}",
+        lines(0, 1),
+        lines(1, 1).replace("colony", "colny")
+    );
+    let path = file(&bank, "jobs.sacct", text);
+    for options in [&["--dry-run"][..], &[]] {
+        let output =
+            bank.bank_ok(&[&["import", "sacct", &path, "--source", "s"][..], options].concat());
+        assert!(output.contains("no machine \"colny\": "), "{output}");
+        assert!(!output.contains("no machine \"colony\""), "{output}");
+    }
+    bank.verify();
+}
+
+#[test]
 fn since_strict_days_and_no_raw() {
     let mut bank = watching(&[]);
     let day = file(&bank, "day.sacct", format!("{HEAD}{}", lines(0, 60)));

@@ -127,6 +127,7 @@ fn read(work: Work, pieces: Receiver<Piece>, progress: &Progress) -> Result<Done
     let mut sink = Sink::new(&mut intake, work.since_us, progress, &work.given_up);
     let extra = reader.finish(&mut |record| sink.take(record));
     let extra = sink.judge(&place, extra)?;
+    let unknown = intake.unknown_machines();
     let (summary, outcomes, quarantined) = intake.close(extra).map_err(|e| not_taken(&e))?;
     if summary.has_overflown() {
         let why =
@@ -135,7 +136,7 @@ fn read(work: Work, pieces: Receiver<Piece>, progress: &Progress) -> Result<Done
         return Err(Failed { code, detail });
     }
     let summary_text = screen::people(&summary, progress.files(), is_tried)
-        + &screen::taken(&source, &outcomes, quarantined, is_tried);
+        + &screen::taken(&source, (&outcomes, quarantined), &unknown, is_tried);
     Ok(Done {
         summary: summary.shown(),
         outcomes,
