@@ -4,20 +4,21 @@
 //! One hand-written layer instead of seven boxed ones, since this is the hot path. It never logs
 //! bodies, keys, signatures or nonces.
 
+mod body;
+
 use std::future::{Future, poll_fn};
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes, to_bytes};
-use axum::extract::{ConnectInfo, DefaultBodyLimit, FromRequest, Request, State};
+use axum::extract::{ConnectInfo, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use bank_api::nami::Line;
 use bank_api::sign::{Condition, Failure as Unproven};
-use bank_api::v1::MIGRATION_BYTES_MAX;
 use bankd_ledger::access::Role;
 use bankd_ledger::clock::{self, Stopwatch};
 use bankd_ledger::writer::Caller;
@@ -34,9 +35,8 @@ use super::log;
 use super::passage::{self, PassedCaller};
 use super::position;
 use super::view_as;
+use body::{BODY_TIME, TOO_LARGE, announced, is_coded, whole};
 
-/// Maximum time for the arrival of a body.
-const BODY_TIME: Duration = Duration::from_secs(10);
 /// Longest path and query, in bytes.
 const MAX_TARGET: usize = 8 << 10;
 /// The writer of a cluster answers these too: it decides quotes, has the uploads under way, and numbers names.
@@ -122,7 +122,7 @@ async fn pass(
     };
     line.called_by(&caller.caller.actor);
     line.with_roles(caller.roles);
-    let _under_way = match within_limits(services, nami, &caller, body.len()) {
+    let _under_way = match admitted(services, &parts, &caller, body.len()) {
         Ok(under_way) => under_way,
         Err(response) => return (*response, signer),
     };
@@ -236,6 +236,22 @@ fn slots(services: &Services, peer: Peer) -> &Semaphore {
     }
 }
 
+/// Whether the body is within the limit of its route, and the client within its own limits.
+fn admitted(
+    services: &Services,
+    parts: &Parts,
+    caller: &Authenticated,
+    body: usize,
+) -> Result<Option<UnderWay>, Box<Response>> {
+    let path = parts.uri.path();
+    let nami = path.starts_with("/nami/");
+    if body > body::limit_of(services, path) {
+        let (code, detail) = TOO_LARGE;
+        return Err(Box::new(problem(nami, code, detail)));
+    }
+    within_limits(services, nami, caller, body)
+}
+
 /// Whether a client is within its limits. Events of a scheduler have already happened, so they are never
 /// refused for their rate.
 pub(super) fn within_limits(
@@ -299,10 +315,7 @@ async fn arrived(
         return Err(Box::new(problem(nami, "unsupported", detail)));
     }
     let usual = services.http.body_limit;
-    let limit = match parts.uri.path() {
-        "/api/v1/migrations" => MIGRATION_BYTES_MAX.max(usual),
-        _ => usual,
-    };
+    let limit = body::limit_of(services, parts.uri.path());
     let is_large = limit > usual && announced(&parts.headers).is_none_or(|length| length > usual);
     let _room = if is_large {
         let room = tokio::time::timeout(BODY_TIME, services.large_bodies.acquire()).await;
@@ -403,42 +416,6 @@ async fn identify(
         }
         Peer::Nobody => Err(Unproven::UnknownKey),
     }
-}
-
-/// The whole body within its limits, or a refusal code and why.
-async fn whole(
-    body: Body,
-    headers: &HeaderMap,
-    limit: usize,
-) -> Result<Bytes, (&'static str, &'static str)> {
-    let too_large = ("too_large", "the body is larger than http.body_limit");
-    if announced(headers).is_some_and(|length| length > limit) {
-        return Err(too_large);
-    }
-    let mut bare = Request::new(body);
-    DefaultBodyLimit::max(limit).apply(&mut bare);
-    match tokio::time::timeout(BODY_TIME, Bytes::from_request(bare, &())).await {
-        Ok(Ok(body)) => Ok(body),
-        Ok(Err(e)) if e.status() == StatusCode::PAYLOAD_TOO_LARGE => Err(too_large),
-        Ok(Err(_)) => Err(("body_incomplete", "the body broke off")),
-        Err(_) => Err(("body_incomplete", "the body took too long to arrive")),
-    }
-}
-
-/// Whether a body is compressed or otherwise coded: the daemon decodes none.
-fn is_coded(headers: &HeaderMap) -> bool {
-    let is_other = |name: header::HeaderName, plain: &str| {
-        let values = headers.get_all(name).iter();
-        let mut words = values.flat_map(|value| value.as_bytes().split(|byte| *byte == b','));
-        words.any(|word| !word.trim_ascii().eq_ignore_ascii_case(plain.as_bytes()))
-    };
-    is_other(header::CONTENT_ENCODING, "identity") || is_other(header::TRANSFER_ENCODING, "chunked")
-}
-
-/// The length of a body that its head states.
-fn announced(headers: &HeaderMap) -> Option<usize> {
-    let length = headers.get(header::CONTENT_LENGTH)?;
-    length.to_str().ok()?.parse().ok()
 }
 
 /// A caller's own id if it is a sane one, else a new one.

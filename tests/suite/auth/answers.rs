@@ -1,7 +1,7 @@
 //! Signed answers (`http-auth.md` 5): every answer to a signed request is, refusals included.
 
 use super::charge;
-use crate::harness::{Bank, Documents, Request, Signing, verify};
+use crate::harness::{Bank, Documents, Request, Setup, Signing, verify};
 
 #[test]
 fn every_answer_to_a_signed_request_is_signed() {
@@ -42,6 +42,30 @@ fn a_document_above_the_limit_is_413() {
     assert!(output.starts_with("error too_large: "), "{output}");
     let answer = bank.over_socket(&Request::nami("charge", "large", &large));
     assert_eq!(answer.status, 413);
+    bank.verify();
+}
+
+/// The scripts believe a signed refusal only: others leave the document in the spool, before all later ones.
+#[test]
+fn a_document_above_a_lower_limit_is_refused_with_a_signature() {
+    let mut bank = Setup::new().env("BANKD_HTTP_BODY_LIMIT", "2048").start();
+    let large = vec![b'x'; 2049];
+    let signing = Signing::new();
+    let signed = signing.sign_all(Request::nami("charge", "large", &large));
+    let answer = bank.over_tcp(&signed);
+    assert_eq!(answer.status, 413);
+    let output = answer.text();
+    assert!(output.starts_with("error too_large: "), "{output}");
+    verify(&signed, &answer, &signing.secret).unwrap();
+    // Another body proves nothing, and neither does none at all.
+    let other = Request {
+        body: vec![b'y'; 2049],
+        ..signing.sign_all(Request::nami("charge", "other", &large))
+    };
+    let answer = bank.over_tcp(&other);
+    assert_eq!((answer.status, answer.header("signature")), (401, None));
+    let answer = bank.over_tcp(&Request::nami("charge", "large", &large));
+    assert_eq!((answer.status, answer.header("signature")), (413, None));
     bank.verify();
 }
 
