@@ -1,10 +1,12 @@
 //! GGF usage records: one for each finished object, adjustments for what comes later, all valid by
 //! the published schema.
 
+use std::path::Path;
 use std::process::Command;
 
 use super::{bank, lines, whole_life};
 use crate::harness::{Bank, Documents, Ran, shared_folder, skip, tool};
+use crate::operations::backup::named;
 
 /// The text of an element.
 fn element<'a>(record: &'a str, name: &str) -> &'a str {
@@ -140,8 +142,7 @@ fn a_file_with_later_uses_than_the_restored_bank_is_reported() {
     charge("lost");
     bank.stop();
     assert!(lines(&bank, "ggf.xml").last().unwrap().contains("lost"));
-    let folder = std::fs::read_dir(&out).unwrap().next().unwrap().unwrap();
-    let folder = folder.path().display().to_string();
+    let folder = named(Path::new(&out)).remove(0).display().to_string();
     let output = run(&["restore", &folder, "--data", &data, "--force"]);
     assert!(output.contains("records  record files"), "{output}");
     assert!(!bank.log().contains("record ids again"));
